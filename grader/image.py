@@ -1,0 +1,102 @@
+"""The worker's image: free of any course, named by the content of all that goes into it."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib.metadata import requires
+from pathlib import Path
+
+from . import worker
+from .course import BUILTIN, builtin_root
+from .messages import message
+from .problems import Void
+
+DEFAULT_BASE = "python:3.11-slim-bookworm"
+PYTHON = "3.11"
+PINNED = ("hypothesis", "numpy", "pytest")
+SECONDS = 1200
+MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+
+def dockerfile() -> Path:
+    """Return the path of the Dockerfile that came with this grader."""
+    return (BUILTIN if BUILTIN.is_dir() else builtin_root()) / "Dockerfile"
+
+
+def pins() -> list[str]:
+    """Return the exact requirements that a grade depends on."""
+    wanted = [name.partition(";")[0].strip() for name in requires("grader") or ()]
+    return sorted(one for one in wanted if one.partition("==")[0] in PINNED and "==" in one)
+
+
+def worker_files() -> dict[str, bytes]:
+    """Return the worker's package, by file name."""
+    folder = Path(worker.__file__).parent
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.py"))}
+
+
+def image_name() -> str:
+    """Return the image's name: it changes with the Dockerfile, the worker and the pins."""
+    digest = hashlib.sha256(dockerfile().read_bytes() + "\n".join(pins()).encode())
+    for name, content in worker_files().items():
+        digest.update(f"{name}:{len(content)}:".encode() + content)
+    return f"grader-worker:{digest.hexdigest()[:16]}"
+
+
+def build(base: str = DEFAULT_BASE, tell: Callable[[str], None] = lambda line: None) -> str:
+    """Build the image on ``base`` and return its name.
+
+    The packages are downloaded as wheels beforehand, so that the build needs no network.
+
+    Raises
+    ------
+    Void
+        If the engine doesn't answer, a wheel can't be had, or a step fails.
+    """
+    from .sandbox.docker import engine
+
+    client = engine()
+    client.timeout = SECONDS
+    with tempfile.TemporaryDirectory(prefix="grader-image-") as folder:
+        context = Path(folder)
+        shutil.copy(dockerfile(), context / "Dockerfile")
+        package = context / "grader_worker"
+        package.mkdir()
+        for name, content in worker_files().items():
+            (package / name).write_bytes(content)
+        tell(f"downloading {', '.join(pins())}")
+        architecture = client.version()["Arch"]
+        download_wheels(context / "wheels", MACHINES.get(architecture, architecture))
+        name = image_name()
+        tell(f"building {name} on {base}")
+        for step in client.build(
+            path=str(context),
+            tag=name,
+            buildargs={"BASE_IMAGE": base},
+            network_mode="none",
+            rm=True,
+            forcerm=True,
+            decode=True,
+        ):
+            if "error" in step:
+                raise Void(message("image-unbuildable", why=step["error"].strip()), "machine")
+            if line := step.get("stream", "").strip():
+                tell(line)
+    return name
+
+
+def download_wheels(folder: Path, machine: str) -> None:
+    """Fetch the pinned packages, and what they need, as wheels for the image's Python."""
+    platforms = [f"manylinux_2_{minor}_{machine}" for minor in range(17, 37)]
+    arguments = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:"]
+    arguments += ["--python-version", PYTHON, "--dest", str(folder)]
+    arguments += [f"--platform={name}" for name in [*platforms, f"manylinux2014_{machine}"]]
+    done = subprocess.run(
+        [*arguments, *pins()], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
+        raise Void(message("image-unbuildable", why=why), "machine")

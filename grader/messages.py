@@ -1,0 +1,122 @@
+"""Every sentence that a person may read, under a stable slug.
+
+A sentence names the thing, its value, what was expected, and last what to do next. Markers in
+braces are filled by `message`.
+"""
+
+from typing import NamedTuple
+
+TEXTS: dict[str, str] = {
+    # Requests that make no sense (exit code 2)
+    "unknown-assignment": "no assignment {assignment!r} in the course {course}{near}; known: {known}",
+    "no-course": "no course at {path}: a course is a folder with a course.toml",
+    "course-unreadable": "{path} is not valid TOML: {why}",
+    "course-malformed": "{path}: {where}: {why}{near}",
+    "course-inconsistent": "{path}: {why}",
+    "mutant-misfit": "mutant {mutant}: the text to replace, beginning {text!r}, occurs {found} times"
+    " in the reference; it must occur exactly once: quote more lines around it",
+    "mutant-unchanged": "mutant {mutant}: its edits leave the reference's code as it is",
+    "mutant-unparsable": "mutant {mutant}: line {line} of the planted text is no Python: {why}",
+    "unknown-mutant": "no mutant {mutant!r} in {assignment}; known: {known}",
+    "no-mutants": "{assignment} has no mutants in this course, so tests of it can't be graded",
+    "no-course-tests": "{assignment} has no course tests in this course",
+    "no-goldens": "{assignment} has no goldens in this course",
+    "no-repository": "no folder {path}: name the student's repository with --repo",
+    "no-test-folder": "no folder {path}: {assignment}'s tests belong there; `{program} start"
+    " {assignment}` makes it",
+    "no-module": "no file {path}: `{program} start {assignment}` makes a stub to fill in",
+    "stub-untouched": "{path} is the untouched stub: build {module} first",
+    "no-contract": "{assignment} has no contract at {path}, so there is nothing to start from",
+    "too-large": "{path}: {why}; {most} allowed: remove what the tests don't need",
+    "json-unwritable": "can't write {path}: {why}",
+    "unknown-test": "no test {test!r} was collected; collected: {known}",
+    # A prerequisite is missing (exit code 4)
+    "needs": "{assignment} needs {missing}: build it, or rerun with --ref-deps",
+    # Nothing can be said (exit code 5)
+    "no-engine": "the Docker engine doesn't answer: {why}; start it, or choose --sandbox process"
+    " (`{program} doctor` says what works here)",
+    "no-image": "the engine has no image {image}: run `{program} image build`",
+    "image-unbuildable": "the image can't be built: {why}",
+    "worker-lost": "the worker ended before it answered: {why}",
+    "worker-mute": "the worker didn't answer within {seconds:g} s",
+    "worker-refused": "the worker can't serve: {why}",
+    "platform": "the process sandbox needs Linux; this is {system}: choose --sandbox docker",
+    "reference-broken": "the course's reference can't be run: {why}; nothing is graded and no score"
+    " changes: tell the course staff",
+    "cells-failed": "{count} of {total} runs failed twice on this machine ({why}); nothing is graded"
+    " and no score changes: run it again, and see `{program} doctor`",
+    # Statuses of tests
+    "refused-import": "imports {name} (line {line}), which {assignment} doesn't allow; allowed:"
+    " {allowed}",
+    "refused-shadow": "brings a module {name}, which would hide the course's: rename the file",
+    "refused-encoding": "can't be read: {why}; save it as UTF-8",
+    "broken-syntax": "line {line}: {why}; Python {python} reads it here",
+    "broken-import": "can't be imported on the course's code: {exception}{at}",
+    "broken-import-time": "reading the file took over {seconds:g} s: move the work into tests",
+    "broken-import-crash": "reading the file ended the interpreter",
+    "broken-fixture": "can't run: {why}",
+    "broken-time": "took over {seconds:g} s on the course's code: make it smaller",
+    "broken-crash": "ended the interpreter on the course's code, so nothing after it could run:"
+    " a test may only raise",
+    "broken-unreached": "never ran: the suite takes over {seconds:g} s in all",
+    "invalid": "disagrees with the course's code: {exception}{at}{witness}. Either the test expects"
+    " what the contract doesn't promise, or it is wrong: read the contract on this input",
+    "invalid-hypothesis": "can't hold on any code: {exception}{at}: {advice}",
+    "invalid-limit": "ran into a limit of the sandbox on the course's code: {exception}{at}",
+    "flaky": "contradicts itself: on the same code it passes and fails ({where}). Take randomness"
+    " from Hypothesis or a fixed seed, and nothing from time or state",
+    "vacuous-skipped": "was skipped, or is expected to fail, so it can't catch anything",
+    # Hypothesis' own complaints
+    "hypothesis-FailedHealthCheck": "Hypothesis' health check says that the inputs are drawn badly;"
+    " draw fewer inputs that are thrown away, and no function-scoped fixture beside @given",
+    "hypothesis-Unsatisfiable": "no input satisfies the assumptions: loosen assume() and filter()",
+    "hypothesis-InvalidArgument": "a strategy or @given has arguments that can't be: run it at home",
+    "hypothesis-FlakyFailure": "it doesn't do the same twice on the same input",
+    "hypothesis-DeadlineExceeded": "it is too slow for its own deadline",
+    "hypothesis-other": "Hypothesis refuses to run it: run it at home",
+    # Verdicts of mutants
+    "error-crash": "the run ended the interpreter{at}: a test may only raise",
+    "error-memory": "the run used more memory than it may{at}: draw smaller inputs",
+    "error-garbled": "the run's report made no sense, which honest tests don't cause",
+    "error-tests": "other tests were collected than on the course's code: don't compute names or"
+    " parameters of tests from the code under test",
+    "error-no-kill": "tests failed only with {exceptions}, which doesn't show that they saw a fault",
+    "timeout": "{test} ran past its limit of {seconds:g} s, and no other test failed",
+    "timeout-required": "; undecided, staff decide",
+    "kill-at-import": "caught while the test file was imported: move the check into a test",
+    # What a suite is told as a whole
+    "no-tests": "no test was found in {path}: files must be named test_*.py and functions test_*",
+    "near-miss": "{path}, line {line}: {name} looks like a test, but pytest doesn't collect it:"
+    " name functions test_* and classes Test* without __init__",
+    "near-file": "{path} may hold tests, but pytest collects only files named test_*.py",
+    "no-valid-test": "no test runs and holds on the course's code, so nothing could be graded",
+    "too-many-tests": "{count} tests over the {most} that are graded were left out",
+    "left-out": "{path} was left out: {why}",
+    "untested-module": "no test file imports {module}: are these the tests of {assignment}?",
+    # Sentences of a report
+    "passed": "passed",
+    "missing-required": "{missing} of {required} required faults not caught",
+    "rate": "{killed} of {scored} caught, {needed} needed",
+    "void": "not graded: {why}",
+    "partial": "a part only, never a grade",
+}
+
+
+class Message(NamedTuple):
+    """A sentence and the slug under which it is documented."""
+
+    slug: str
+    text: str
+
+
+def message(slug: str, /, **facts: object) -> Message:
+    """Return the sentence ``slug`` with ``facts`` filled in."""
+    return Message(slug, TEXTS[slug].format(**facts))
+
+
+def near(word: str, known: "list[str] | tuple[str, ...]") -> str:
+    """Return a suggestion to append to an error about ``word``, or nothing."""
+    import difflib
+
+    matches = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {matches[0]!r}?)" if matches else ""

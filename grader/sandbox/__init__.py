@@ -1,0 +1,78 @@
+"""Where a worker runs: a protocol of two members, and a back-end a module.
+
+A back-end only opens a channel, a stream of bytes to and from a worker that it has started;
+what is said on it is the business of `grader.sandbox.session`.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..worker import wire
+
+
+class Channel(Protocol):
+    """A running worker, as a stream of bytes."""
+
+    def write(self, data: bytes) -> None:
+        """Send all of ``data``; raises ``OSError`` if the worker has ended."""
+
+    def read(self, seconds: float) -> bytes:
+        """Return what has come, empty at the end; raises ``TimeoutError`` after ``seconds``."""
+
+    def close(self) -> str:
+        """End the worker and all that it started; returns what it said on standard error."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a cell may have inside a sandbox: a folder, users of its own, limits."""
+
+    cells: str
+    uids: tuple[int, int] | None
+    limits: wire.Limits
+    read_anything: bool = False
+
+
+class Sandbox(Protocol):
+    """A way to run a worker."""
+
+    @property
+    def name(self) -> str:
+        """What the report calls it."""
+
+    @property
+    def sealed(self) -> bool:
+        """Whether its cells give up system calls."""
+
+    def open(self) -> tuple[Channel, Site]:
+        """Start a worker; raises `grader.problems.Void` if this machine can't."""
+
+
+def limits(memory_megabytes: int, seconds_in_all: float, processes: int | None) -> wire.Limits:
+    """Return a cell's resource limits."""
+    return wire.Limits(
+        data_bytes=memory_megabytes << 20,
+        file_bytes=16 << 20,
+        descriptors=256,
+        processes=processes,
+        cpu_seconds=int(seconds_in_all) + 60,
+    )
+
+
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+
+def command(python: str, folder: str) -> list[str]:
+    """Return the command line of a worker whose package ``grader_worker`` lies in ``folder``."""
+    start = f"import sys; sys.path.append({folder!r}); from grader_worker.main import main; main()"
+    return [python, "-P", "-s", "-B", "-c", start]

@@ -1,0 +1,161 @@
+"""The back-end with a container: one a worker, with everything in and out over its streams."""
+
+import contextlib
+import socket
+import struct
+import time
+from typing import Any
+
+import docker
+import requests
+from docker.errors import APIError, DockerException, ImageNotFound
+from docker.types import LogConfig, Ulimit
+
+from ..course import Limits
+from ..image import image_name
+from ..messages import message
+from ..problems import Void
+from . import ENVIRONMENT, Channel, Site, command, limits
+
+READ_SIZE = 1 << 16
+ENGINE_SECONDS = 30
+CELLS = "/cells"
+UIDS = (100_000, 100_000)
+LABEL = "grader.worker"
+WORKER_MEGABYTES = 256
+MULTIPLEX = struct.Struct(">BxxxL")
+STDERR = 2
+
+
+def engine() -> docker.APIClient:
+    """Connect to the Docker engine; raises `Void` if it doesn't answer."""
+    try:
+        client = docker.APIClient(timeout=ENGINE_SECONDS, **_address())
+        client.ping()
+    except (DockerException, requests.RequestException) as problem:
+        why = str(problem).splitlines()[0][:200]
+        raise Void(message("no-engine", why=why, program="grade"), "machine") from None
+    return client
+
+
+def _address() -> dict[str, Any]:
+    return {"version": "auto", **docker.utils.kwargs_from_env()}
+
+
+class DockerSandbox:
+    """Runs each worker in a container of its own."""
+
+    name = "docker"
+    sealed = False
+
+    def __init__(self, allowed: Limits) -> None:
+        self._limits = allowed
+        self._engine = engine()
+        self._image = image_name()
+        try:
+            self._engine.inspect_image(self._image)
+        except ImageNotFound:
+            missing = message("no-image", image=self._image, program="grade")
+            raise Void(missing, "machine") from None
+
+    def open(self) -> tuple[Channel, Site]:
+        """Start a worker in a fresh container."""
+        megabytes = self._limits.memory_megabytes
+        site = Site(CELLS, UIDS, limits(megabytes, self._limits.seconds_in_all, 48))
+        try:
+            return _Container(engine(), self._image, megabytes + WORKER_MEGABYTES), site
+        except (DockerException, requests.RequestException) as problem:
+            raise Void(message("worker-lost", why=problem), "machine") from None
+
+
+class _Container:
+    def __init__(self, client: docker.APIClient, image: str, megabytes: int) -> None:
+        self._client = client
+        self._plain, self._errors, self._raw = bytearray(), bytearray(), bytearray()
+        self._said: str | None = None
+        self._id = client.create_container(
+            image,
+            command("/opt/worker/bin/python", "/opt/worker/lib"),
+            stdin_open=True,
+            hostname="sandbox",
+            user="0:0",
+            working_dir="/",
+            environment=ENVIRONMENT,
+            labels={LABEL: "1"},
+            network_disabled=True,
+            host_config=_confinement(client, megabytes),
+        )["Id"]
+        try:
+            stream = client.attach_socket(
+                self._id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+            )
+            self._stream = stream
+            self._socket: socket.socket = getattr(stream, "_sock", stream)
+            client.start(self._id)
+        except BaseException:
+            self._remove()
+            raise
+
+    def write(self, data: bytes) -> None:
+        self._socket.settimeout(ENGINE_SECONDS)
+        self._socket.sendall(data)
+
+    def read(self, seconds: float) -> bytes:
+        deadline = time.monotonic() + seconds
+        while not self._plain:
+            self._socket.settimeout(max(0.001, deadline - time.monotonic()))
+            data = self._socket.recv(READ_SIZE)
+            if not data:
+                return b""
+            self._raw += data
+            self._split()
+            if not self._plain and time.monotonic() > deadline:
+                raise TimeoutError
+        data = bytes(self._plain)
+        self._plain.clear()
+        return data
+
+    def _split(self) -> None:
+        """Take the engine's multiplexed stream apart."""
+        while len(self._raw) >= MULTIPLEX.size:
+            stream, size = MULTIPLEX.unpack_from(self._raw)
+            if len(self._raw) < MULTIPLEX.size + size:
+                return
+            body = self._raw[MULTIPLEX.size : MULTIPLEX.size + size]
+            del self._raw[: MULTIPLEX.size + size]
+            if stream == STDERR:
+                self._errors = (self._errors + body)[-READ_SIZE:]
+            else:
+                self._plain += body
+
+    def close(self) -> str:
+        if self._said is None:
+            self._said = self._errors.decode(errors="replace")
+            with contextlib.suppress(OSError):
+                self._socket.close()
+            self._remove()
+        return self._said
+
+    def _remove(self) -> None:
+        with contextlib.suppress(APIError, requests.RequestException):
+            self._client.remove_container(self._id, force=True, v=True)
+        self._client.close()
+
+
+def _confinement(client: docker.APIClient, megabytes: int) -> dict[str, Any]:
+    configuration: dict[str, Any] = client.create_host_config(
+        network_mode="none",
+        read_only=True,
+        tmpfs={CELLS: "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=0711"},
+        cap_drop=["ALL"],
+        cap_add=["SETUID", "SETGID", "CHOWN"],
+        security_opt=["no-new-privileges"],
+        ipc_mode="none",
+        mem_limit=megabytes << 20,
+        memswap_limit=megabytes << 20,
+        pids_limit=64,
+        nano_cpus=1_000_000_000,
+        ulimits=[Ulimit(name="core", soft=0, hard=0)],
+        log_config=LogConfig(type="none"),
+    )
+    return configuration

@@ -1,0 +1,90 @@
+"""One pytest session under grader's own configuration, the same for every cell."""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase
+
+PROFILE = "grader"
+# Shrinking and explaining find nothing that a verdict needs. A slow machine is no finding either.
+PHASES = (Phase.explicit, Phase.generate, Phase.target)
+TOLERATED = (HealthCheck.too_slow,)
+
+
+def load_profile() -> None:
+    """Make grader's settings Hypothesis' defaults.
+
+    ``derandomize`` is refused by name: it would seed from the test's source, so that renaming
+    a test changed its luck, and ``CI`` in the environment alone turns it on.
+    """
+    hypothesis.settings.register_profile(
+        PROFILE,
+        derandomize=False,
+        deadline=None,
+        database=None,
+        phases=PHASES,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=TOLERATED,
+    )
+    hypothesis.settings.load_profile(PROFILE)
+
+
+def enforce(settings: hypothesis.settings, most_examples: int) -> hypothesis.settings:
+    """Return a student's settings with grader's where they decide a verdict."""
+    return hypothesis.settings(
+        settings,
+        derandomize=False,
+        deadline=None,
+        database=None,
+        phases=[phase for phase in PHASES if phase in settings.phases],
+        print_blob=False,
+        report_multiple_bugs=False,
+        max_examples=min(settings.max_examples, most_examples),
+        suppress_health_check={*settings.suppress_health_check, *TOLERATED},
+    )
+
+
+def run_pytest(root: Path, targets: Sequence[str], draw: int, plugins: Sequence[object]) -> int:
+    """Run the files ``targets`` below ``root`` once and return pytest's exit code."""
+    configuration = root / ".grader.ini"
+    configuration.write_text("[pytest]\n")
+    arguments = [
+        f"-c{configuration}",
+        f"--rootdir={root}",
+        f"--confcutdir={root}",
+        "--import-mode=append",
+        "--continue-on-collection-errors",
+        "--capture=no",
+        "--tb=no",
+        "--quiet",
+        "-pno:cacheprovider",
+        "-phypothesispytest",
+        f"--hypothesis-seed={draw}",
+        "--",
+        *(str(root / target) for target in targets),
+    ]
+    return int(pytest.main(arguments, plugins=list(plugins)))
+
+
+@contextlib.contextmanager
+def private_folders(root: Path) -> "contextlib.Iterator[None]":
+    """Point everything that writes somewhere by default at a folder below ``root``."""
+    places = {
+        "HOME": root / "home",
+        "TMPDIR": root / "tmp",
+        "HYPOTHESIS_STORAGE_DIRECTORY": root / "tmp" / "hypothesis",
+    }
+    before = dict(os.environ)
+    for variable, folder in places.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        os.environ[variable] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

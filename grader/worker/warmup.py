@@ -1,0 +1,80 @@
+"""A throw-away session in the trusted process, so that no cell pays for first times."""
+
+import gc
+import os
+import random
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from .session import load_profile, private_folders, run_pytest
+
+SUITE = '''
+import unittest
+import numpy
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings, strategies as st
+from hypothesis.extra import numpy as hnp
+
+@pytest.fixture
+def five():
+    return 5
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_plain(n, five):
+    assert n < five, "message"
+    numpy.testing.assert_allclose(numpy.arange(3.0), [0, 1, 2])
+
+@example(3)
+@given(st.integers(0, 9))
+def test_integers(n):
+    assume(n != 4)
+    assert n >= 0
+
+@given(st.data())
+def test_data(data):
+    data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+    data.draw(hnp.arrays(numpy.float64, (2, 3), elements=st.floats(-1, 1)))
+    data.draw(st.tuples(st.booleans(), st.text(max_size=2), st.sampled_from("ab")))
+
+@given(st.integers().flatmap(lambda n: st.just(n)), st.floats(0, 1).map(abs))
+def test_fails(n, x):
+    assert n + x < 3
+
+def test_raises():
+    with pytest.raises(ValueError, match="x"):
+        raise ValueError("x")
+
+class Test:
+    def test_method(self):
+        assert True
+
+class TestCase(unittest.TestCase):
+    def test_method(self):
+        with self.subTest("one"):
+            self.assertEqual(1, 1)
+'''
+
+
+def warm_up(cells: Path) -> None:
+    """Run a small session of grader's own and leave the interpreter as it was, but warm."""
+    path, meta_path, temporary = list(sys.path), list(sys.meta_path), tempfile.tempdir
+    loaded, arguments = set(sys.modules), list(sys.argv)
+    folder, suite = cells / "warm", cells / "warm" / "tests"
+    suite.mkdir(parents=True)
+    (suite / "test_warm_up.py").write_text(SUITE)
+    before = os.getcwd()  # noqa: PTH109 — restored as it was, whatever it was
+    with private_folders(folder):
+        os.chdir(suite)
+        load_profile()
+        run_pytest(suite, ["test_warm_up.py"], 0, [])
+        os.chdir(before)
+    shutil.rmtree(folder)
+    for name in set(sys.modules) - loaded:
+        if name.startswith("test_warm_up"):
+            del sys.modules[name]
+    sys.path[:], sys.meta_path[:], tempfile.tempdir = path, meta_path, temporary
+    sys.argv[:] = arguments
+    random.seed(0)
+    gc.collect()

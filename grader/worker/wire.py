@@ -1,0 +1,94 @@
+"""The wire between supervisor and worker: frames, and the documents inside them.
+
+A frame is a header (one byte of kind, four of length) and a body. To the worker go one
+``SETUP``, then a ``CELL`` at a time and perhaps a ``KILL``; back come ``READY`` or
+``FATAL``, then for each cell ``DATA`` frames and one ``END``. Everything but ``DATA`` is
+written by the worker's trusted process; ``DATA`` carries what the cell itself said.
+"""
+
+import struct
+from typing import Literal, NamedTuple, TypedDict
+
+VERSION = 1
+HEADER = struct.Struct(">cI")
+ENDING = struct.Struct(">iBdQ")
+DATA_CAP = 4 << 20
+LINE_CAP = 8 << 10
+
+SETUP, CELL, KILL = b"S", b"C", b"K"
+READY, FATAL, DATA, END = b"R", b"F", b"D", b"E"
+
+
+class Ending(NamedTuple):
+    """What the worker's trusted process saw of a cell's end."""
+
+    wait_status: int
+    flooded: bool
+    cpu_seconds: float
+    peak_kilobytes: int
+
+    def pack(self) -> bytes:
+        """Return the body of an ``END`` frame."""
+        return ENDING.pack(
+            self.wait_status, self.flooded, self.cpu_seconds, max(0, self.peak_kilobytes)
+        )
+
+    @classmethod
+    def unpack(cls, body: bytes) -> "Ending":
+        """Read the body of an ``END`` frame; raises ``struct.error`` on another size."""
+        status, flooded, cpu, peak = ENDING.unpack(body)
+        return cls(status, bool(flooded), cpu, peak)
+
+
+def frame(kind: bytes, body: bytes = b"") -> bytes:
+    """Return a frame ready to be written."""
+    return HEADER.pack(kind, len(body)) + body
+
+
+class Module(TypedDict):
+    """A module to serve from memory."""
+
+    source: str
+    package: bool
+
+
+class Limits(TypedDict):
+    """Resource limits that a cell sets on itself before it meets a student's code."""
+
+    data_bytes: int
+    file_bytes: int
+    descriptors: int
+    processes: int | None
+    cpu_seconds: int
+
+
+class Setup(TypedDict):
+    """The first frame: what every cell of this worker shares."""
+
+    wire: int
+    modules: dict[str, Module]
+    preload: list[str]
+    cells: str
+    uids: tuple[int, int] | None
+    read_anything: bool
+    limits: Limits
+
+
+class Cell(TypedDict):
+    """One run. The worker's trusted process never reads it; the forked child does.
+
+    ``files`` maps paths below the cell's directory to base64 text, ``root`` is the folder
+    that test ids are relative to, ``targets`` the test files in order.
+    """
+
+    mode: Literal["tests", "look"]
+    files: dict[str, str]
+    root: str
+    targets: list[str]
+    modules: dict[str, Module]
+    draw: int
+    entropy: int
+    last: list[str]
+    skip: list[str]
+    most_tests: int
+    most_examples: int
