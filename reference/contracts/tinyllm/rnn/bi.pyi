@@ -3,7 +3,7 @@
 Steps at and past a sequence's length are padding. Reversing leaves them where they are.
 
 Tolerance
-- float32: rtol=1e-5, atol=1e-6
+- float32: rtol=1e-4, atol=1e-5
 - float64: rtol=1e-10, atol=1e-12
 - It bounds what went through a module: a batch's product and a row's differ in their last bits.
 - What was only moved is compared exactly.
