@@ -1,0 +1,1 @@
+"""What authors of a course use to make and triage mutants."""
