@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+# numpy's own annotations of an index are overloads that no single type covers.
+Index = Any
 
 
 def unbroadcast(grad: Array, shape: tuple[int, ...]) -> Array:
@@ -52,8 +54,8 @@ def matmul_gradients(grad: Array, left: Array, right: Array) -> tuple[Array, Arr
     return to_rows.reshape(left.shape), to_columns.reshape(right.shape)
 
 
-def scatter(grad: Array, index: Any, shape: tuple[int, ...]) -> Array:
-    """Put ``grad`` back where ``index`` had picked it from, adding up what was picked repeatedly."""
+def scatter(grad: Array, index: Index, shape: tuple[int, ...]) -> Array:
+    """Put ``grad`` back where ``index`` had picked from, adding up what it picked repeatedly."""
     out = np.zeros(shape, grad.dtype)
     if _picks_nothing_twice(index, shape):
         out[index] = grad
@@ -62,7 +64,7 @@ def scatter(grad: Array, index: Any, shape: tuple[int, ...]) -> Array:
     return out
 
 
-def _picks_nothing_twice(index: Any, shape: tuple[int, ...]) -> bool:
+def _picks_nothing_twice(index: Index, shape: tuple[int, ...]) -> bool:
     """Tell whether the index surely picks each element at most once; False only costs time."""
     parts = index if isinstance(index, tuple) else (index,)
     advanced = [part for part in parts if not _is_basic(part)]
@@ -79,7 +81,7 @@ def _picks_nothing_twice(index: Any, shape: tuple[int, ...]) -> bool:
     return bool(np.bincount(flat.ravel()).max(initial=0) <= 1)
 
 
-def _is_basic(part: Any) -> bool:
+def _is_basic(part: object) -> bool:
     if isinstance(part, bool | np.bool_):
         return False
     return part is None or part is Ellipsis or isinstance(part, slice | int | np.integer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,5 +89,5 @@ def relu(x: ArrayLike) -> Tensor:
     return Tensor.from_op(np.maximum(data, 0), (x,), lambda grad: (grad * (data > 0),))
 
 
-def _tensor(x: Any) -> Tensor:
+def _tensor(x: ArrayLike) -> Tensor:
     return x if isinstance(x, Tensor) else Tensor(x)

@@ -1,5 +1,7 @@
 """The tensor: an array that remembers how it was computed, so that gradients can flow back."""
 
+# ruff: noqa: SLF001 - the tensors of a graph follow each other's links
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -10,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from tinyllm.autograd._gradients import (
     Array,
+    Index,
     base_gradient,
     exponent_gradient,
     matmul_gradients,
@@ -127,9 +130,10 @@ class Tensor:
         """Return a tensor with the same, shared values and no history."""
         return Tensor(self.data)
 
-    def item(self) -> Any:
+    def item(self) -> bool | int | float:
         """Return the only element as a Python number; ValueError if there are more."""
-        return self.data.item()
+        number: bool | int | float = self.data.item()
+        return number
 
     def zero_grad(self) -> None:
         """Forget the gradient."""
@@ -192,38 +196,36 @@ class Tensor:
             data, (self,), lambda grad: (spread(grad * weight, axis, keepdims, self.shape),)
         )
 
-    def reshape(self, *shape: Any) -> Tensor:
+    def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """Lay the elements out in another shape, given as one tuple or as several integers."""
-        return Tensor.from_op(
-            self.data.reshape(*shape), (self,), lambda grad: (grad.reshape(self.shape),)
-        )
+        data = self.data.reshape(_as_one_tuple(shape))
+        return Tensor.from_op(data, (self,), lambda grad: (grad.reshape(self.shape),))
 
-    def transpose(self, *axes: Any) -> Tensor:
+    def transpose(self, *axes: int | Sequence[int]) -> Tensor:
         """Permute the axes, given as one tuple or as several integers; by default reverse them."""
-        order = _axis_order(axes, self.ndim)
+        order = _as_one_tuple(axes) or tuple(reversed(range(self.ndim)))
         data = self.data.transpose(order)
         back = np.argsort([axis % self.ndim for axis in order])
         return Tensor.from_op(data, (self,), lambda grad: (grad.transpose(back),))
 
-    def __getitem__(self, index: Any) -> Tensor:
-        plain = _plain_index(index)
-        return Tensor.from_op(
-            self.data[plain], (self,), lambda grad: (scatter(grad, plain, self.shape),)
-        )
+    def __getitem__(self, index: Index) -> Tensor:
+        plain = _without_tensors(index)
+        data = self.data[plain]
+        return Tensor.from_op(data, (self,), lambda grad: (scatter(grad, plain, self.shape),))
 
     def __add__(self, other: ArrayLike) -> Tensor:
         return _elementwise(
-            np.add, self, _operand(other, self), lambda g, a, b: g, lambda g, a, b: g
+            np.add, self, _operand(other, self), lambda g, _a, _b: g, lambda g, _a, _b: g
         )
 
     def __sub__(self, other: ArrayLike) -> Tensor:
         return _elementwise(
-            np.subtract, self, _operand(other, self), lambda g, a, b: g, lambda g, a, b: -g
+            np.subtract, self, _operand(other, self), lambda g, _a, _b: g, lambda g, _a, _b: -g
         )
 
     def __mul__(self, other: ArrayLike) -> Tensor:
         return _elementwise(
-            np.multiply, self, _operand(other, self), lambda g, a, b: g * b, lambda g, a, b: g * a
+            np.multiply, self, _operand(other, self), lambda g, _, b: g * b, lambda g, a, _: g * a
         )
 
     def __truediv__(self, other: ArrayLike) -> Tensor:
@@ -231,7 +233,7 @@ class Tensor:
             np.divide,
             self,
             _operand(other, self),
-            lambda g, a, b: g / b,
+            lambda g, _, b: g / b,
             lambda g, a, b: -g * a / (b * b),
         )
 
@@ -266,6 +268,31 @@ class Tensor:
 
     def __neg__(self) -> Tensor:
         return Tensor.from_op(-self.data, (self,), lambda grad: (-grad,))
+
+    # Comparisons carry no gradient, so they give plain arrays, ready for `.all()` or as a mask.
+
+    def __eq__(self, other: object) -> Array:  # type: ignore[override]  # elementwise, as numpy's
+        return np.asarray(self.data == _values(other))
+
+    def __ne__(self, other: object) -> Array:  # type: ignore[override]  # elementwise, as numpy's
+        return np.asarray(self.data != _values(other))
+
+    def __lt__(self, other: ArrayLike) -> Array:
+        return np.asarray(self.data < np.asarray(other))
+
+    def __le__(self, other: ArrayLike) -> Array:
+        return np.asarray(self.data <= np.asarray(other))
+
+    def __gt__(self, other: ArrayLike) -> Array:
+        return np.asarray(self.data > np.asarray(other))
+
+    def __ge__(self, other: ArrayLike) -> Array:
+        return np.asarray(self.data >= np.asarray(other))
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return bool(self.data)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -306,16 +333,19 @@ def _elementwise(
     return Tensor.from_op(operation(a, b), (left, right), backward)
 
 
-def _plain_index(index: Any) -> Any:
-    """Replace the tensors inside an index by their arrays."""
+def _without_tensors(index: Index) -> Index:
     if isinstance(index, tuple):
-        return tuple(part.data if isinstance(part, Tensor) else part for part in index)
-    return index.data if isinstance(index, Tensor) else index
+        return tuple(_values(part) for part in index)
+    return _values(index)
 
 
-def _axis_order(axes: tuple[Any, ...], ndim: int) -> tuple[int, ...]:
-    given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-    return tuple(given) if given else tuple(reversed(range(ndim)))
+def _values(operand: object) -> object:
+    return operand.data if isinstance(operand, Tensor) else operand
+
+
+def _as_one_tuple(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """Accept ``f(1, 2)`` and ``f((1, 2))`` alike."""
+    return tuple(given[0]) if len(given) == 1 and isinstance(given[0], Sequence) else given
 
 
 def _fitted(share: Array, parent: Tensor) -> Array:

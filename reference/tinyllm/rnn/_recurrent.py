@@ -63,17 +63,17 @@ class RecurrentModule(Module):
         return state
 
 
-def check_lengths(lengths: ArrayLike, T: int, B: int | None = None) -> NDArray[np.int64]:
+def check_lengths(lengths: ArrayLike, steps: int, batch: int | None = None) -> NDArray[np.int64]:
     """Return the lengths of a padded batch as an int64 array [B].
 
     Parameters
     ----------
     lengths : array_like of int, [B]
         The number of real steps of each sequence.
-    T : int
-        The number of steps of the padded batch.
-    B : int, optional
-        The number of sequences; by default as many as there are lengths.
+    steps : int
+        T, the number of steps of the padded batch.
+    batch : int, optional
+        B, the number of sequences; by default as many as there are lengths.
 
     Raises
     ------
@@ -81,22 +81,37 @@ def check_lengths(lengths: ArrayLike, T: int, B: int | None = None) -> NDArray[n
         The lengths are not integers (booleans and floats aren't), not one-dimensional, not B, or
         not in 1..T.
     """
-    wanted = f"lengths must be integers in 1..{T}, one a sequence"
-    if isinstance(lengths, list | tuple) and any(isinstance(n, bool | np.bool_) for n in lengths):
-        raise ValueError(f"{wanted}, got {lengths!r}")
     try:
         array = np.asarray(lengths)
     except ValueError:
-        raise ValueError(f"{wanted}, got {lengths!r}") from None
-    if array.dtype.kind not in "iu" or array.ndim != 1:
-        raise ValueError(f"{wanted}, got {lengths!r}")
-    if B is not None and len(array) != B:
-        raise ValueError(f"lengths must be {B}, one a sequence, got {len(array)}: {lengths!r}")
-    if len(array) and (array.min() < 1 or array.max() > T):
-        raise ValueError(f"{wanted}, got {lengths!r}")
+        array = np.empty(0, object)
+    fits = array.ndim == 1 and array.dtype.kind in "iu" and batch in (None, array.size)
+    if not fits or _holds_a_boolean(lengths) or (array < 1).any() or (array > steps).any():
+        count = "one" if batch is None else f"{batch}, one"
+        raise ValueError(
+            f"lengths must be integers in 1..{steps}, {count} a sequence; got {lengths!r}"
+        )
     return array.astype(np.int64)
 
 
-def padding_mask(ends: NDArray[np.int64], T: int) -> NDArray[np.bool_]:
+def _holds_a_boolean(lengths: ArrayLike) -> bool:
+    """Tell whether a list holds a bool, which numpy takes for an integer beside integers."""
+    return isinstance(lengths, list | tuple) and any(
+        isinstance(length, bool | np.bool_) for length in lengths
+    )
+
+
+def padding_mask(ends: NDArray[np.int64], steps: int) -> NDArray[np.bool_]:
     """Return [T, B], true at the steps past each sequence's end."""
-    return np.arange(T)[:, np.newaxis] >= ends
+    return np.arange(steps)[:, np.newaxis] >= ends
+
+
+def blank(batch: Array, padding: NDArray[np.bool_] | None) -> Array:
+    """Return a padded batch [T, B, ...] with its padding replaced by zeros."""
+    return batch if padding is None else np.where(padding[:, :, np.newaxis], 0, batch)
+
+
+def by_rows(steps: Array) -> Array:
+    """Lay [T, rows, B] out as [rows, T * B], for one product over all steps."""
+    count, rows, batch = steps.shape
+    return steps.swapaxes(0, 1).reshape(rows, count * batch)
