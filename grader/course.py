@@ -15,7 +15,15 @@ from .mutants import MechanicalMutant, MechanicalPool, Mutant, SemanticLibrary, 
 from .problems import Unusable
 
 BUILTIN = Path(__file__).parent / "builtin"
-PARTS = ("course.toml", "reference", "mutants", "fixtures", "tests/course", "tests/gold")
+PARTS = (
+    "course.toml",
+    "reference",
+    "mutants",
+    "fixtures",
+    "tests/course",
+    "tests/gold",
+    "tests/starter",
+)
 Document = TypeVar("Document", bound=BaseModel)
 
 
@@ -104,6 +112,11 @@ class Assignment:
     def tests_path(self) -> Path:
         """Folder of the course's tests."""
         return self.course.root / "tests" / "course" / self.id
+
+    @property
+    def starter_path(self) -> Path:
+        """Folder of the test files that a student starts from."""
+        return self.course.root / "tests" / "starter" / self.id
 
     @property
     def gold_path(self) -> Path:

@@ -46,11 +46,11 @@ TEXTS: dict[str, str] = {
     "cells-failed": "{count} of {total} runs failed twice on this machine ({why}); nothing is graded"
     " and no score changes: run it again, and see `{program} doctor`",
     # Statuses of tests
-    "refused-import": "imports {name} (line {line}), which {assignment} doesn't allow; allowed:"
+    "refused-import": "imports {name} (line {line}), which the assignment doesn't allow; allowed:"
     " {allowed}",
     "refused-shadow": "brings a module {name}, which would hide the course's: rename the file",
     "refused-encoding": "can't be read: {why}; save it as UTF-8",
-    "broken-syntax": "line {line}: {why}; Python {python} reads it here",
+    "broken-syntax": "line {line}: {why} (read by Python 3.11)",
     "broken-import": "can't be imported on the course's code: {exception}{at}",
     "broken-import-time": "reading the file took over {seconds:g} s: move the work into tests",
     "broken-import-crash": "reading the file ended the interpreter",

@@ -32,7 +32,7 @@ class Kind(StrEnum):
 class Mutant(BaseModel):
     """A named fault of the module under test."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
     edits: Annotated[tuple[Edit, ...], Field(min_length=1)]
@@ -78,7 +78,7 @@ class SemanticMutant(Mutant):
 
     title: str
     pitfall: str
-    property: str
+    violates: Annotated[str, Field(alias="property")]
     hint: tuple[str, str, str]
     caught_by: tuple[str, ...] = ()
 
@@ -144,7 +144,6 @@ class MechanicalPool(BaseModel):
     generator: str
     module: str
     mutant: tuple[MechanicalMutant, ...] = ()
-
 
 
 def defects(mutants: Sequence[Mutant], source: str) -> dict[str, str]:

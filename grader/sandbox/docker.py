@@ -8,6 +8,7 @@ from typing import Any
 
 import docker
 import requests
+from docker import utils
 from docker.errors import APIError, DockerException, ImageNotFound
 from docker.types import LogConfig, Ulimit
 
@@ -39,7 +40,7 @@ def engine() -> docker.APIClient:
 
 
 def _address() -> dict[str, Any]:
-    return {"version": "auto", **docker.utils.kwargs_from_env()}
+    return {"version": "auto", **utils.kwargs_from_env()}
 
 
 class DockerSandbox:
@@ -53,7 +54,7 @@ class DockerSandbox:
         self._engine = engine()
         self._image = image_name()
         try:
-            self._engine.inspect_image(self._image)
+            self._engine.inspect_image(self._image)  # type: ignore[no-untyped-call] # a gap in the stubs
         except ImageNotFound:
             missing = message("no-image", image=self._image, program="grade")
             raise Void(missing, "machine") from None

@@ -41,7 +41,9 @@ class Clock:
 class Session:
     """A started worker; use it as a context manager."""
 
-    def __init__(self, sandbox: Sandbox, modules: dict[str, wire.Module], preload: list[str]) -> None:
+    def __init__(
+        self, sandbox: Sandbox, modules: dict[str, wire.Module], preload: list[str]
+    ) -> None:
         self._channel, site = sandbox.open()
         self._buffer = bytearray()
         setup = wire.Setup(
@@ -151,8 +153,10 @@ class _Conversation:
         self._killed: End | None = None
         self._since = 0.0  # when what runs now began
         self._running: str | None = None
+        self._looking = False
 
     def run(self, job: wire.Cell) -> Outcome:
+        self._looking = job["mode"] == "look"
         began = self._since = time.monotonic()
         whole = began + self._clock.in_all
         self._session.send(wire.CELL, json.dumps(job).encode())
@@ -211,11 +215,12 @@ class _Conversation:
 
     def _end(self, ending: wire.Ending) -> tuple[End, str]:
         watch, status = self._watch, ending.wait_status
+        whole = watch.collected or self._looking
         if ending.flooded:
             return End.GARBLED, "it said too much"
         if self._killed:
             return self._killed, ""
-        if watch.finished and status == 0 and set(watch.tests) <= watch.ended():
+        if watch.finished and whole and status == 0 and set(watch.tests) <= watch.ended():
             return End.COMPLETE, ""
         if os.WIFSIGNALED(status):
             name = signal.Signals(os.WTERMSIG(status)).name

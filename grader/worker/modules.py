@@ -48,9 +48,7 @@ class MemoryFinder(MetaPathFinder):
         if module is None:
             return None
         location = origin(fullname, package=module["package"])
-        spec = ModuleSpec(
-            fullname, _Source(module), origin=location, is_package=module["package"]
-        )
+        spec = ModuleSpec(fullname, _Source(module), origin=location, is_package=module["package"])
         spec.has_location = True
         if module["package"]:
             spec.submodule_search_locations = []

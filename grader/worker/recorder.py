@@ -93,6 +93,17 @@ class Recorder:
     def __init__(self, job: wire.Cell, reporter: Reporter, root: Path) -> None:
         self._job, self._reporter, self._root = job, reporter, root
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_load_initial_conftests(self) -> Generator[None, None, None]:
+        """Say why a ``conftest.py`` could not be imported: pytest then gives up at once."""
+        try:
+            yield
+        except Exception as problem:
+            cause: BaseException = getattr(problem, "cause", problem)
+            path = str(getattr(problem, "path", "conftest.py")).removeprefix(f"{self._root}/")
+            self._reporter.say("unreadable", path=path, failure=describe(cause, self._root))
+            raise
+
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
         """Say which file is read, so that a file which never ends can be named."""
         if isinstance(collector, pytest.File):

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import hypothesis
@@ -72,7 +72,7 @@ def run_pytest(root: Path, targets: Sequence[str], draw: int, plugins: Sequence[
 
 
 @contextlib.contextmanager
-def private_folders(root: Path) -> "contextlib.Iterator[None]":
+def private_folders(root: Path) -> Iterator[None]:
     """Point everything that writes somewhere by default at a folder below ``root``."""
     places = {
         "HOME": root / "home",

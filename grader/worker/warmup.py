@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .session import load_profile, private_folders, run_pytest
 
-SUITE = '''
+SUITE = """
 import unittest
 import numpy
 import pytest
@@ -54,7 +54,7 @@ class TestCase(unittest.TestCase):
     def test_method(self):
         with self.subTest("one"):
             self.assertEqual(1, 1)
-'''
+"""
 
 
 def warm_up(cells: Path) -> None:

@@ -163,7 +163,7 @@ def relay(cell: int, results: int) -> bool:
 
 def pass_on(results: int, room: int) -> int:
     """Move what waits in ``results``, at most ``room`` bytes, to standard output unread."""
-    waiting = struct.unpack("i", fcntl.ioctl(results, termios.FIONREAD, b"\0" * 4))[0]
+    waiting: int = struct.unpack("i", fcntl.ioctl(results, termios.FIONREAD, b"\0" * 4))[0]
     size = min(waiting, room)
     if size == 0:
         return 0

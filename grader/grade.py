@@ -1,0 +1,86 @@
+"""A grade: what a grading found, for every report."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from .course import Assignment
+from .messages import Message
+from .score import Score
+from .submission import Submission
+from .verdict import TestStatus, Verdict
+
+Fault = Literal["student", "harness", "machine"]
+SandboxName = Literal["docker", "process"]
+Isolation = Literal["shared", "container"]
+Policy = Literal["practice"]
+Reveal = Literal["none", "count", "pitfall", "behaviour", "diff"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a grading is."""
+
+    doing: str
+    done: int
+    planned: int
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grade; nothing here changes a verdict."""
+
+    sandbox: SandboxName
+    isolation: Isolation = "shared"
+    jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    matrix: bool = False
+    reveal: Reveal | None = None
+    policy: Policy = "practice"
+    seed: int | None = None
+    use_cache: bool = True
+    run_dir: Path | None = None
+    tell: Callable[[Progress], None] = lambda progress: None
+
+
+@dataclass(frozen=True)
+class GradedTest:
+    """One test of the student, with what it did."""
+
+    __test__ = False
+    status: TestStatus
+    kills: tuple[str, ...] = ()
+    own_implementation: Literal["passed", "failed", "skipped", "not run"] | None = None
+    own_failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What a grading found."""
+
+    assignment: Assignment
+    options: Options
+    graded: bool
+    fault: Fault | None = None
+    why: Message | None = None
+    score: Score | None = None
+    tests: tuple[GradedTest, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    warnings: tuple[Message, ...] = ()
+    submission: Submission | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    partial: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is a pass; never without a score."""
+        return self.graded and self.score is not None and self.score.passed
+
+    @property
+    def reveal(self) -> Reveal:
+        """How much a report may say of what was not caught: at most what the course allows."""
+        levels: tuple[Reveal, ...] = get_args(Reveal)
+        allowed = self.assignment.settings.reveal
+        return min(self.options.reveal or allowed, allowed, key=levels.index)
