@@ -106,32 +106,34 @@ class _Unrolled:
     """The layer unrolled over the steps of a batch, with all that the way back needs.
 
     Inside, features stand before the batch, [T, rows, B]: so the rows of a gate are contiguous,
-    and a call on them costs numpy a third of what it would. `h` [T+1, H+1, B] has a last row of
-    ones, so that a product with it brings b_hh along. `gates` [T, 3H, B] holds r, z and what the
-    state gives to n; `n` is the last third of `inputs`.
+    and a call on them costs numpy a third of what it would. `h` has a last row of ones, so that a
+    product with it brings b_hh along. `inputs` holds what x gives to r, z and n, and n itself in
+    the end; `gates` holds r, z and what the state gives to n.
     Sequences that have ended run on over zeros, and nobody reads what they say.
     """
 
     def __init__(self, values: list[Array], ends: NDArray[np.int64] | None) -> None:
         dtype = np.result_type(*values)
         x, w_ih, w_hh, b_ih, b_hh, h = (value.astype(dtype, copy=False) for value in values)
-        steps, batch, _ = x.shape
+        self.steps, self.batch, _ = x.shape
         self.size = size = w_hh.shape[1]
-        self.padding = None if ends is None else padding_mask(ends, steps)
+        self.padding = None if ends is None else padding_mask(ends, self.steps)
         self.x = blank(x, self.padding)
         self.w_ih, self.w_hh = w_ih, w_hh
-        self.h = np.empty((steps + 1, size + 1, batch), dtype)
-        self.h[:, size] = 1
-        self.h[0, :size] = h.T
+        # One block, that of the way back included: the C library returns large ones to the kernel
+        # when they are freed, and several fetched anew cost more than the arithmetic.
+        tape = np.empty((self.steps + 1, 12 * size + 1, self.batch), dtype)
+        self.inputs, self.gates = tape[:-1, : 3 * size], tape[:-1, 3 * size : 6 * size]
+        self.slopes = tape[:-1, 6 * size : 11 * size].reshape(self.steps, 5, size, self.batch)
+        self.n, self.h = self.inputs[:, 2 * size :], tape[:, 11 * size :]
+        self.h[0, :size], self.h[:, size] = h.T, 1
         # sigmoid(a) = tanh(a / 2) / 2 + 1 / 2
         self.half = np.asarray(0.5, dtype)
         recurrent = np.concatenate((w_hh, b_hh[:, np.newaxis]), axis=1)
         recurrent[: 2 * size] *= self.half
-        self.inputs = np.matmul(w_ih, self.x.transpose(0, 2, 1))
+        np.matmul(w_ih, self.x.transpose(0, 2, 1), self.inputs)
         self.inputs += b_ih[:, np.newaxis]
         self.inputs[:, : 2 * size] *= self.half
-        self.n = self.inputs[:, 2 * size :]
-        self.gates = np.empty_like(self.inputs)
         self._run(recurrent)
 
     def _run(self, recurrent: Array) -> None:
@@ -163,42 +165,38 @@ class _Unrolled:
             np.multiply(z, part, part)
             np.add(n, part, next_h)
 
-    def _each_gate(self) -> tuple[Array, Array, Array]:
-        """Return views of r, z and what the state gives to n, each [T, H, B]."""
-        size = self.size
-        return self.gates[:, :size], self.gates[:, size : 2 * size], self.gates[:, 2 * size :]
+    def _each_gate(self) -> Array:
+        """Return r, z and what the state gives to n as [3, T, H, B]."""
+        return self.gates.reshape(self.steps, 3, self.size, self.batch).swapaxes(0, 1)
 
     def out(self) -> Array:
         """Return the states [T, B, H], 0 past each end."""
-        out = self.h[1:, :-1].transpose(0, 2, 1).copy()
+        out = self.h[1:, : self.size].transpose(0, 2, 1).copy()
         if self.padding is not None:
             out[self.padding] = 0
         return out
 
     def backward(self, grad: Array, needs_dx: bool) -> tuple[Array | None, ...]:
         """Send the gradient of `out` back through time, to the parents in their order."""
-        steps, batch, size = grad.shape
-        upstream = blank(grad, self.padding).transpose(0, 2, 1).copy()
-        slopes = self._slopes()
-        dh = self._run_back(slopes, upstream)
-        gates = slopes[:, :3].reshape(steps, 3 * size, batch)
-        dw_hh = by_rows(gates) @ by_rows(self.h[:steps]).T
-        slopes[:, 2] = slopes[:, 3]
+        steps, batch, size = self.steps, self.batch, self.size
+        self._find_slopes()
+        dh = self._run_back(blank(grad, self.padding).transpose(0, 2, 1).copy())
+        gates = self.slopes[:, :3].reshape(steps, 3 * size, batch)
+        dw_hh = by_rows(gates) @ by_rows(self.h[:-1]).T
+        self.slopes[:, 2] = self.slopes[:, 3]
         rows = by_rows(gates)
         dx = (rows.T @ self.w_ih).reshape(self.x.shape) if needs_dx else None
         dw_ih = rows @ self.x.reshape(steps * batch, self.x.shape[2])
         return dx, dw_ih, dw_hh[:, :size], rows.sum(axis=1), dw_hh[:, size], dh.T
 
-    def _slopes(self) -> Array:
-        """Return the derivatives [T, 5, H, B] of the new h by which its gradient is multiplied.
+    def _find_slopes(self) -> None:
+        """Fill in the derivatives [T, 5, H, B] of the new h by which its gradient is multiplied.
 
         The blocks: by the inputs of r and z, by what the state gives to n, by the input of n, by
         the old h directly.
         """
-        steps, size, batch = self.n.shape
         r, z, n_by_h = self._each_gate()
-        slopes = np.empty((steps, 5, size, batch), self.h.dtype)
-        by_r, by_z, by_n_by_h, by_n, by_h = slopes.swapaxes(0, 1)
+        by_r, by_z, by_n_by_h, by_n, by_h = self.slopes.swapaxes(0, 1)
         update = 1 - z
         np.multiply(self.n, self.n, by_n)
         np.subtract(1, by_n, by_n)
@@ -207,24 +205,22 @@ class _Unrolled:
         np.subtract(1, r, by_r)
         by_r *= n_by_h
         by_r *= by_n_by_h
-        np.subtract(self.h[:steps, :size], self.n, by_z)
+        np.subtract(self.h[:-1, : self.size], self.n, by_z)
         by_z *= z
         by_z *= update
         by_h[...] = z
         if self.padding is not None:
-            np.copyto(slopes, 0, where=self.padding[:, np.newaxis, np.newaxis])
-        return slopes
+            np.copyto(self.slopes, 0, where=self.padding[:, np.newaxis, np.newaxis])
 
-    def _run_back(self, slopes: Array, upstream: Array) -> Array:
+    def _run_back(self, upstream: Array) -> Array:
         """Turn the slopes into gradients, last step first; return that of the initial state."""
-        steps, size, batch = self.n.shape
-        slopes = slopes[::-1]
-        dh = np.zeros((size, batch), slopes.dtype)
+        slopes = self.slopes[::-1]
+        dh = np.zeros((self.size, self.batch), slopes.dtype)
         to_h = self.w_hh.T
         views = zip(
             upstream[::-1],
             slopes,
-            slopes[:, :3].reshape(steps, 3 * size, batch),
+            slopes[:, :3].reshape(self.steps, 3 * self.size, self.batch),
             slopes[:, 4],
             strict=True,
         )

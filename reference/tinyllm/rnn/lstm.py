@@ -115,32 +115,36 @@ class _Unrolled:
     """The layer unrolled over the steps of a batch, with all that the way back needs.
 
     Inside, features stand before the batch, [T, rows, B]: so the rows of a gate are contiguous,
-    and a call on them costs numpy a third of what it would.
+    and a call on them costs numpy a third of what it would. `h` has a last row of ones, so that a
+    product with it brings the biases along.
     Sequences that have ended run on over zeros, and nobody reads what they say.
     """
 
     def __init__(self, values: list[Array], ends: NDArray[np.int64] | None) -> None:
         dtype = np.result_type(*values)
         x, w_ih, w_hh, b_ih, b_hh, h, c = (value.astype(dtype, copy=False) for value in values)
-        steps, batch, _ = x.shape
-        hidden = w_hh.shape[1]
+        self.steps, self.batch, _ = x.shape
+        self.size = size = w_hh.shape[1]
         self.ends = ends
-        self.padding = None if ends is None else padding_mask(ends, steps)
+        self.padding = None if ends is None else padding_mask(ends, self.steps)
         self.x = blank(x, self.padding)
         self.w_ih, self.w_hh = w_ih, w_hh
-        self.h = np.empty((steps + 1, hidden, batch), dtype)
-        self.c = np.empty_like(self.h)
-        self.tanh_c = np.empty_like(self.h[1:])
-        self.h[0], self.c[0] = h.T, c.T
-        scale, shift = _sigmoids_by_tanh(hidden, batch, dtype)
-        rows = scale[:, :1]
-        self.gates = np.matmul(w_ih * rows, self.x.transpose(0, 2, 1))
-        self.gates += (b_ih + b_hh)[:, np.newaxis] * rows
-        self._run(w_hh * rows, scale, shift)
+        # One block, that of the way back included: the C library returns large ones to the kernel
+        # when they are freed, and several fetched anew cost more than the arithmetic.
+        tape = np.empty((self.steps + 1, 13 * size + 1, self.batch), dtype)
+        self.gates, self.tanh_c = tape[:-1, : 4 * size], tape[:-1, 4 * size : 5 * size]
+        self.slopes = tape[:-1, 5 * size : 11 * size].reshape(self.steps, 6, size, self.batch)
+        self.c, self.h = tape[:, 11 * size : 12 * size], tape[:, 12 * size :]
+        self.c[0], self.h[0, :size], self.h[:, size] = c.T, h.T, 1
+        scale, shift = _sigmoids_by_tanh(size, self.batch, dtype)
+        np.matmul(w_ih * scale[:, :1], self.x.transpose(0, 2, 1), self.gates)
+        recurrent = np.concatenate((w_hh, (b_ih + b_hh)[:, np.newaxis]), axis=1)
+        self._run(recurrent * scale[:, :1], scale, shift)
 
     def _run(self, recurrent: Array, scale: Array, shift: Array) -> None:
         """Turn the gates' inputs into gates, step by step, and find h and c."""
         part, gain = np.empty_like(scale), np.empty_like(self.c[0])
+        h = self.h[:, : self.size]
         views = zip(
             self.gates,
             *self._each_gate(),
@@ -148,11 +152,11 @@ class _Unrolled:
             self.c[1:],
             self.tanh_c,
             self.h,
-            self.h[1:],
+            h[1:],
             strict=False,
         )
-        for gates, i, f, g, o, c, next_c, tanh_c, h, next_h in views:
-            recurrent.dot(h, part)
+        for gates, i, f, g, o, c, next_c, tanh_c, h_and_1, next_h in views:
+            recurrent.dot(h_and_1, part)
             np.add(gates, part, gates)
             np.tanh(gates, gates)
             np.multiply(gates, scale, gates)
@@ -163,72 +167,66 @@ class _Unrolled:
             np.tanh(next_c, tanh_c)
             np.multiply(o, tanh_c, next_h)
 
-    def _each_gate(self) -> tuple[Array, Array, Array, Array]:
-        """Return views of i, f, g and o, each [T, H, B]."""
-        steps, hidden, batch = self.tanh_c.shape
-        blocks = self.gates.reshape(steps, 4, hidden, batch)
-        return blocks[:, 0], blocks[:, 1], blocks[:, 2], blocks[:, 3]
+    def _each_gate(self) -> Array:
+        """Return the gates as [4, T, H, B]: i, f, g, o."""
+        return self.gates.reshape(self.steps, 4, self.size, self.batch).swapaxes(0, 1)
 
     def packed(self) -> Array:
         """Return out and, as one step more, the final c: [T+1, B, H]."""
-        steps, hidden, batch = self.tanh_c.shape
-        packed = np.empty((steps + 1, batch, hidden), self.h.dtype)
-        packed[:steps] = self.h[1:].transpose(0, 2, 1)
+        packed = np.empty((self.steps + 1, self.batch, self.size), self.h.dtype)
+        out, c = packed[:-1], packed[-1]
+        out[...] = self.h[1:, : self.size].transpose(0, 2, 1)
         if self.padding is None:
-            packed[steps] = self.c[steps].T
+            c[...] = self.c[-1].T
         else:
-            packed[:steps][self.padding] = 0
-            packed[steps] = self.c[self.ends, :, np.arange(batch)]
+            out[self.padding] = 0
+            c[...] = self.c[self.ends, :, np.arange(self.batch)]
         return packed
 
     def backward(self, grad: Array, needs_dx: bool) -> tuple[Array | None, ...]:
         """Send the gradient of `packed` back through time, to the parents in their order."""
-        steps, hidden, batch = self.tanh_c.shape
-        upstream = blank(grad[:steps], self.padding).transpose(0, 2, 1).copy()
-        slopes = self._slopes()
-        dh, dc = self._run_back(slopes, upstream, grad[steps].T)
-        rows = by_rows(slopes[:, 1:5].reshape(steps, 4 * hidden, batch))
-        bias = rows.sum(axis=1)
+        steps, batch, size = self.steps, self.batch, self.size
+        self._find_slopes()
+        upstream = blank(grad[:-1], self.padding).transpose(0, 2, 1).copy()
+        dh, dc = self._run_back(upstream, grad[-1].T)
+        rows = by_rows(self.slopes[:, 1:5].reshape(steps, 4 * size, batch))
         dx = (rows.T @ self.w_ih).reshape(self.x.shape) if needs_dx else None
         dw_ih = rows @ self.x.reshape(steps * batch, self.x.shape[2])
-        dw_hh = rows @ by_rows(self.h[:steps]).T
-        return dx, dw_ih, dw_hh, bias, bias, dh.T, dc.T
+        dw_hh = rows @ by_rows(self.h[:-1]).T
+        bias = dw_hh[:, size]
+        return dx, dw_ih, dw_hh[:, :size], bias, bias, dh.T, dc.T
 
-    def _slopes(self) -> Array:
-        """Return the derivatives [T, 6, H, B] by which the gradients are multiplied.
+    def _find_slopes(self) -> None:
+        """Fill in the derivatives [T, 6, H, B] by which the gradients are multiplied.
 
         Blocks 0 to 3 are those of the new c by the old one and by the inputs of the gates i, f, g;
         4 and 5 those of h by the input of o and by the new c. So the gates stand side by side, in
         torch's order, and what dc and dh are multiplied by does as well.
         """
-        steps, hidden, batch = self.tanh_c.shape
         i, f, g, o = self._each_gate()
-        slopes = np.empty((steps, 6, hidden, batch), self.h.dtype)
-        c_by_c, c_by_i, c_by_f, c_by_g, h_by_o, h_by_c = slopes.swapaxes(0, 1)
-        gates = slopes[:, 1:5].reshape(self.gates.shape)
+        c_by_c, c_by_i, c_by_f, c_by_g, h_by_o, h_by_c = self.slopes.swapaxes(0, 1)
+        gates = self.slopes[:, 1:5].reshape(self.gates.shape)
         np.multiply(self.gates, self.gates, gates)
         np.subtract(i, c_by_i, c_by_i)
         np.subtract(f, c_by_f, c_by_f)
         np.subtract(1, c_by_g, c_by_g)
         np.subtract(o, h_by_o, h_by_o)
         c_by_i *= g
-        c_by_f *= self.c[:steps]
+        c_by_f *= self.c[:-1]
         c_by_g *= i
         h_by_o *= self.tanh_c
         c_by_c[...] = f
-        np.multiply(self.h[1:], self.tanh_c, h_by_c)
+        np.multiply(self.h[1:, : self.size], self.tanh_c, h_by_c)
         np.subtract(o, h_by_c, h_by_c)
         if self.padding is not None:
             past = self.padding[:, np.newaxis, np.newaxis]
-            np.copyto(slopes, 0, where=past)
+            np.copyto(self.slopes, 0, where=past)
             np.copyto(c_by_c, 1, where=past[:, 0])
-        return slopes
 
-    def _run_back(self, slopes: Array, upstream: Array, dc: Array) -> tuple[Array, Array]:
+    def _run_back(self, upstream: Array, dc: Array) -> tuple[Array, Array]:
         """Turn the slopes into gradients, last step first; return those of the initial state."""
-        steps, hidden, batch = self.tanh_c.shape
-        slopes = slopes[::-1]
-        dh = np.zeros((hidden, batch), slopes.dtype)
+        slopes = self.slopes[::-1]
+        dh = np.zeros((self.size, self.batch), slopes.dtype)
         dc_here = np.empty_like(dh)
         to_h = self.w_hh.T
         views = zip(
@@ -237,7 +235,7 @@ class _Unrolled:
             slopes[:, 5],
             slopes[:, :4],
             slopes[:, 0],
-            slopes[:, 1:5].reshape(steps, 4 * hidden, batch),
+            slopes[:, 1:5].reshape(self.steps, 4 * self.size, self.batch),
             strict=True,
         )
         for arriving, h_by_o, h_by_c, c_by, c_by_c, gates in views:
