@@ -21,9 +21,9 @@ from tinyllm.autograd._gradients import (
     unbroadcast,
 )
 
-Backward = Callable[[Array], Sequence[Array | None]]
-Rule = Callable[[Array, Array, Array], Array]
-Axis = int | tuple[int, ...] | None
+_Backward = Callable[[Array], Sequence[Array | None]]
+_Rule = Callable[[Array, Array, Array], Array]
+_Axis = int | tuple[int, ...] | None
 
 
 class Tensor:
@@ -70,10 +70,10 @@ class Tensor:
         self.requires_grad = requires_grad
         self.grad: Array | None = None
         self._parents: tuple[Tensor, ...] = ()
-        self._backward: Backward | None = None
+        self._backward: _Backward | None = None
 
     @classmethod
-    def from_op(cls, data: ArrayLike, parents: Sequence[Tensor], backward: Backward) -> Tensor:
+    def from_op(cls, data: ArrayLike, parents: Sequence[Tensor], backward: _Backward) -> Tensor:
         """Make the result of an operation, however much that operation has fused into one.
 
         Parameters
@@ -181,14 +181,14 @@ class Tensor:
             raise ValueError(f"grad must have shape {self.shape}, got {upstream.shape}")
         return upstream
 
-    def sum(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    def sum(self, axis: _Axis = None, keepdims: bool = False) -> Tensor:
         """Sum over one axis, several or all."""
         data = self.data.sum(axis=axis, keepdims=keepdims)
         return Tensor.from_op(
             data, (self,), lambda grad: (spread(grad, axis, keepdims, self.shape),)
         )
 
-    def mean(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    def mean(self, axis: _Axis = None, keepdims: bool = False) -> Tensor:
         """Average over one axis, several or all."""
         data = self.data.mean(axis=axis, keepdims=keepdims)
         weight = np.size(data) / max(self.size, 1)
@@ -319,7 +319,7 @@ def _operand(other: ArrayLike, beside: Tensor) -> Tensor:
 
 
 def _elementwise(
-    operation: np.ufunc, left: Tensor, right: Tensor, to_left: Rule, to_right: Rule
+    operation: np.ufunc, left: Tensor, right: Tensor, to_left: _Rule, to_right: _Rule
 ) -> Tensor:
     """Apply a binary operation with broadcasting; a rule maps (grad, left, right) to a gradient."""
     a, b = left.data, right.data

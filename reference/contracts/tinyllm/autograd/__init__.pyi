@@ -1,0 +1,1 @@
+"""Tensors with gradients, and the functions that compute with them."""
