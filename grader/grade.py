@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from .course import Assignment
+from .course_tests import CourseTest
 from .messages import Message
 from .score import Score
 from .submission import Submission
@@ -72,11 +73,14 @@ class Grade:
     versions: Mapping[str, str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     partial: bool = False
+    course_tests: tuple[CourseTest, ...] | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether it is a pass; never without a score."""
-        return self.graded and self.score is not None and self.score.passed
+        """Whether it is a pass; never without a score, nor with a course test that failed."""
+        if not self.graded or self.score is None:
+            return False
+        return self.score.passed and all(test.passed for test in self.course_tests or ())
 
     @property
     def reveal(self) -> Reveal:

@@ -30,6 +30,11 @@ TEXTS: dict[str, str] = {
     "too-large": "{path}: {why}; {most} allowed: remove what the tests don't need",
     "json-unwritable": "can't write {path}: {why}",
     "unknown-test": "no test {test!r} was collected; collected: {known}",
+    "internal": "this is a fault of grader, not yours: {what}; nothing is graded and no score"
+    " changes. Set GRADER_TRACEBACK=1 and tell the course staff what it prints",
+    "manifest-unreadable": "{path}: {why}",
+    "oracle-failed": "{oracle} failed, so the old file stays: {why}",
+    "no-torch": "{what} needs torch, which is not installed: pip install 'grader[fixtures]'",
     # A prerequisite is missing (exit code 4)
     "needs": "{assignment} needs {missing}: build it, or rerun with --ref-deps",
     # Nothing can be said (exit code 5)
@@ -99,6 +104,7 @@ TEXTS: dict[str, str] = {
     "rate": "{killed} of {scored} caught, {needed} needed",
     "void": "not graded: {why}",
     "partial": "a part only, never a grade",
+    "failing-course-tests": "{failed} of {total} course tests fail on your implementation",
 }
 
 

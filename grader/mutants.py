@@ -1,6 +1,7 @@
 """Mutants: read from a course's files, and planted in a text by pure functions."""
 
 import ast
+import difflib
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Self
@@ -166,3 +167,12 @@ def defects(mutants: Sequence[Mutant], source: str) -> dict[str, str]:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0].strip()[:80]
+
+
+def difference(mutant: Mutant, source: str, path: str) -> str:
+    """Return the unified difference that ``mutant`` makes to ``source``."""
+    planted = mutant.plant(source)
+    lines = difflib.unified_diff(
+        source.splitlines(keepends=True), planted.splitlines(keepends=True), path, path
+    )
+    return "".join(lines)

@@ -1,0 +1,144 @@
+"""Commands of an instructor: goldens and mutants."""
+
+from typing import Any
+
+import click
+from rich.console import Group, RenderableType
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from ..course import Assignment
+from ..grade import Options
+from ..grading import make_sandbox
+from ..instructor import fixtures as goldens
+from ..instructor.library import Verification, verify
+from ..mutants import MechanicalMutant, Mutant, SemanticMutant, difference
+from .exits import Exit
+from .options import Chosen, Place, ProgressBar, course_option, sandbox_options
+from .student import console
+
+
+@click.group("fixtures")
+def fixtures() -> None:
+    """Goldens from torch."""
+
+
+@fixtures.command("regenerate")
+@click.argument("assignment")
+@course_option
+def regenerate(place: Place, assignment: str) -> int:
+    """Compute an assignment's goldens anew with torch, and say what changed."""
+    out = console()
+    for golden in goldens.goldens(place.assignment(assignment)):
+        lines = goldens.regenerate(golden)
+        for line in lines:
+            out.print(Text(line))
+        out.print(
+            f"{golden.path}: {len(lines)} arrays changed" if lines else f"{golden.path}: the same"
+        )
+    return Exit.PASSED
+
+
+@fixtures.command("verify")
+@click.argument("assignment", required=False)
+@sandbox_options
+@course_option
+def verify_fixtures(place: Place, assignment: str | None, **typed: Any) -> int:  # noqa: ANN401 — click's own values
+    """Compare committed goldens with manifest and reference, and with torch where it is."""
+    options = Chosen(**typed).options(lambda step: None)
+    out, good = console(), True
+    for chosen in _with_goldens(place, assignment):
+        sandbox = make_sandbox(chosen, options)
+        for golden in goldens.goldens(chosen):
+            for check in goldens.verify(chosen, golden, sandbox):
+                good &= check.good
+                mark = Text("ok     ", "green") if check.good else Text("differs", "red")
+                out.print(Text.assemble(mark, f"  {chosen.id}  {check.subject}: {check.text}"))
+    return Exit.PASSED if good else Exit.NOT_PASSED
+
+
+def _with_goldens(place: Place, wanted: str | None) -> list[Assignment]:
+    if wanted is not None:
+        return [place.assignment(wanted)]
+    return [one for one in place.course.assignments.values() if one.settings.goldens]
+
+
+@click.group("mutants")
+def mutants() -> None:
+    """The library of faults."""
+
+
+@mutants.command("list")
+@click.argument("assignment")
+@click.option("--all", "everything", is_flag=True, help="The excluded ones too.")
+@course_option
+def list_mutants(place: Place, assignment: str, *, everything: bool) -> int:
+    """List an assignment's mutants."""
+    chosen = place.assignment(assignment)
+    table = Table.grid(padding=(0, 2))
+    excluded = [mutant for mutant in chosen.pool.mutant if not mutant.scored]
+    for mutant in (*chosen.mutants, *(excluded if everything else [])):
+        kind = "required" if mutant.required else "scored" if mutant.scored else "excluded"
+        reason = mutant.reason if isinstance(mutant, MechanicalMutant) else ""
+        table.add_row(mutant.id, kind, Text(mutant.name), Text(reason, "dim"))
+    count = Text(f"\n{len(chosen.mutants)} scored, {len(excluded)} excluded")
+    console().print(Group(table, count))
+    return Exit.PASSED
+
+
+@mutants.command("show")
+@click.argument("assignment")
+@click.argument("mutant")
+@course_option
+def show_mutant(place: Place, assignment: str, mutant: str) -> int:
+    """Show one mutant: what it does, its hints, and its difference to the reference."""
+    chosen = place.assignment(assignment)
+    found = chosen.mutant(mutant)
+    lines: list[RenderableType] = [Text.assemble((found.id, "bold"), "  ", found.name)]
+    lines += [Text(f"{name:<10}{value}") for name, value in _facts(found)]
+    diff = difference(found, chosen.source, chosen.module_path)
+    console().print(Group(*lines, "", Syntax(diff, "diff", background_color="default", word_wrap=True)))
+    return Exit.PASSED
+
+
+def _facts(mutant: Mutant) -> list[tuple[str, str]]:
+    if isinstance(mutant, SemanticMutant):
+        hints = [(f"hint {number}", text) for number, text in enumerate(mutant.hint, 1)]
+        caught = [("caught by", ", ".join(mutant.caught_by))]
+        return [("pitfall", mutant.pitfall), ("property", mutant.violates), *hints, *caught]
+    if isinstance(mutant, MechanicalMutant):
+        return [("status", mutant.status), *([("reason", mutant.reason)] if mutant.reason else [])]
+    return []
+
+
+@mutants.command("verify")
+@click.argument("assignment")
+@sandbox_options
+@course_option
+def verify_mutants(place: Place, assignment: str, **typed: Any) -> int:  # noqa: ANN401 — click's own values
+    """Verify that each mutant applies, differs, and is caught by those who should catch it."""
+    chosen = place.assignment(assignment)
+    with ProgressBar() as bar:
+        options: Options = Chosen(**typed).options(bar.tell)
+        verification = verify(chosen, options)
+    out = console()
+    if verification.matrix:
+        out.print(_matrix(chosen, verification))
+    for finding in verification.findings:
+        out.print(Text.assemble((finding.subject, "red"), f"  {finding.text}"))
+    if verification.good:
+        out.print(f"{len(chosen.mutants)} scored mutants: each applies, differs and is caught")
+    return Exit.PASSED if verification.good else Exit.NOT_PASSED
+
+
+def _matrix(assignment: Assignment, verification: Verification) -> Table:
+    """Return the course's tests against the named mutants; a mark is a catch."""
+    ids = [mutant.id for mutant in assignment.semantic]
+    table = Table("course test", *ids, box=None, pad_edge=False)
+    for test, row in verification.matrix.items():
+        table.add_row(test, *("x" if row[name] else "·" for name in ids))
+    return table
+
+
+COMMANDS = (fixtures, mutants)

@@ -1,0 +1,102 @@
+"""What works on this machine, and how to mend the rest."""
+
+import importlib.metadata
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from .course import Limits, load_course
+from .image import pins
+from .problems import Problem, Void
+from .sandbox import Sandbox
+from .sandbox.session import Session
+
+LEAST_FREE_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was examined."""
+
+    subject: str
+    good: bool
+    text: str
+    is_sandbox: bool = False
+
+
+def examine() -> list[Finding]:
+    """Examine everything that grading needs, each by using it."""
+    return [_python(), *_pins(), _course(), _disk(), _docker(), _process(), _torch()]
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info[:2] == (3, 11)
+    advice = "" if good else "; the image has 3.11, so a verdict may differ in the process sandbox"
+    return Finding("python", good, version + advice)
+
+
+def _pins() -> list[Finding]:
+    findings = []
+    for pin in pins():
+        name, _, wanted = pin.partition("==")
+        found = importlib.metadata.version(name)
+        good = found == wanted
+        text = found if good else f"{found}, but {wanted} decides grades: pip install {pin}"
+        findings.append(Finding(name, good, text))
+    return findings
+
+
+def _course() -> Finding:
+    try:
+        course = load_course()
+        graded = [name for name, one in course.assignments.items() if one.mutants]
+    except Problem as problem:
+        return Finding("course", good=False, text=str(problem))
+    return Finding("course", good=True, text=f"{course.root}, graded: {', '.join(graded)}")
+
+
+def _disk() -> Finding:
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    text = f"{free >> 20} MB free in {folder}"
+    return Finding("disk", free >= LEAST_FREE_BYTES, text)
+
+
+def _docker() -> Finding:
+    try:
+        from .sandbox.docker import DockerSandbox
+
+        return _works("sandbox docker", DockerSandbox(Limits()))
+    except Void as problem:
+        return Finding("sandbox docker", good=False, text=str(problem), is_sandbox=True)
+
+
+def _process() -> Finding:
+    from .sandbox.process import ProcessSandbox
+
+    finding = _works("sandbox process", ProcessSandbox(Limits()))
+    if not finding.good:
+        return finding
+    owner = "each run has its own user" if os.geteuid() == 0 else "runs share your user"
+    text = f"{finding.text}; {owner}; it is no wall against hostile tests"
+    return Finding(finding.subject, good=True, text=text, is_sandbox=True)
+
+
+def _works(subject: str, sandbox: Sandbox) -> Finding:
+    try:
+        with Session(sandbox, {}, []) as session:
+            found = ", ".join(f"{name} {version}" for name, version in session.versions.items())
+    except Void as problem:
+        return Finding(subject, good=False, text=str(problem), is_sandbox=True)
+    return Finding(subject, good=True, text=found, is_sandbox=True)
+
+
+def _torch() -> Finding:
+    if find_spec("torch") is None:
+        text = "not installed; only `fixtures regenerate` needs it: pip install 'grader[fixtures]'"
+        return Finding("torch", good=True, text=text)
+    return Finding("torch", good=True, text=importlib.metadata.version("torch"))
