@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from ..messages import message
-from ..problems import Problem
+from grader.messages import message
+from grader.problems import Problem
+
 from . import build, instruct, student
 from .exits import Exit, exit_of_problem
 

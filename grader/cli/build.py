@@ -3,8 +3,9 @@
 import click
 from rich.text import Text
 
-from ..doctor import examine
-from ..image import DEFAULT_BASE, build
+from grader.doctor import examine
+from grader.image import DEFAULT_BASE, build
+
 from .exits import Exit
 from .student import console
 

@@ -2,8 +2,8 @@
 
 from enum import IntEnum
 
-from ..grade import Grade
-from ..problems import PrerequisiteMissing, Problem, Void
+from grader.grade import Grade
+from grader.problems import PrerequisiteMissing, Problem, Void
 
 
 class Exit(IntEnum):

@@ -8,12 +8,13 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from ..course import Assignment
-from ..grade import Options
-from ..grading import make_sandbox
-from ..instructor import fixtures as goldens
-from ..instructor.library import Verification, verify
-from ..mutants import MechanicalMutant, Mutant, SemanticMutant, difference
+from grader.course import Assignment
+from grader.grade import Options
+from grader.grading import make_sandbox
+from grader.instructor import fixtures as goldens
+from grader.instructor.library import Verification, verify
+from grader.mutants import MechanicalMutant, Mutant, SemanticMutant, difference
+
 from .exits import Exit
 from .options import Chosen, Place, ProgressBar, course_option, sandbox_options
 from .student import console
@@ -98,7 +99,9 @@ def show_mutant(place: Place, assignment: str, mutant: str) -> int:
     lines: list[RenderableType] = [Text.assemble((found.id, "bold"), "  ", found.name)]
     lines += [Text(f"{name:<10}{value}") for name, value in _facts(found)]
     diff = difference(found, chosen.source, chosen.module_path)
-    console().print(Group(*lines, "", Syntax(diff, "diff", background_color="default", word_wrap=True)))
+    console().print(
+        Group(*lines, "", Syntax(diff, "diff", background_color="default", word_wrap=True))
+    )
     return Exit.PASSED
 
 

@@ -10,11 +10,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-from ..course import Assignment, Course, load_course
-from ..grade import Isolation, Options, Policy, Reveal, SandboxName
-from ..grade import Progress as Step
-from ..problems import Void
-from ..workspace import Workspace
+from grader.course import Assignment, Course, load_course
+from grader.grade import Isolation, Options, Policy, Reveal, SandboxName
+from grader.grade import Progress as Step
+from grader.problems import Void
+from grader.workspace import Workspace
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -165,7 +165,7 @@ def choose_sandbox(asked: str) -> SandboxName:
     """Return the back-end to use: what was asked for, or Docker when its engine answers."""
     if asked != "auto":
         return "process" if asked == "process" else "docker"
-    from ..sandbox.docker import engine
+    from grader.sandbox.docker import engine
 
     try:
         engine().close()

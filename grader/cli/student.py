@@ -9,15 +9,16 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from ..course import Assignment
-from ..course_tests import CourseTest, run_course_tests
-from ..grade import Grade, Options
-from ..grading import grade, make_sandbox
-from ..messages import message
-from ..problems import PrerequisiteMissing, Unusable
-from ..report.document import to_json
-from ..report.terminal import course_tests, to_terminal
-from ..workspace import Started, Workspace, sections, start
+from grader.course import Assignment
+from grader.course_tests import CourseTest, run_course_tests
+from grader.grade import Grade, Options
+from grader.grading import grade, make_sandbox
+from grader.messages import message
+from grader.problems import PrerequisiteMissing, Unusable
+from grader.report.document import to_json
+from grader.report.terminal import course_tests, to_terminal
+from grader.workspace import Started, Workspace, sections, start
+
 from .exits import Exit, exit_of
 from .options import Chosen, Place, ProgressBar, grading_options, repo_option, sandbox_options
 

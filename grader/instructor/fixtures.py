@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..course import Assignment
-from ..course_tests import run_course_tests
-from ..messages import message
-from ..problems import Unusable, Void
-from ..sandbox import Sandbox
+from grader.course import Assignment
+from grader.course_tests import run_course_tests
+from grader.messages import message
+from grader.problems import Unusable, Void
+from grader.sandbox import Sandbox
 
 ORACLE_SECONDS = 600
 Arrays = Mapping[str, NDArray[Any]]

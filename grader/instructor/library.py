@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..course import Assignment
-from ..course_tests import CourseTest, run_course_tests
-from ..grade import Grade, Options
-from ..grading import grade, make_sandbox
-from ..mutants import SemanticMutant, defects
-from ..submission import freeze
-from ..verdict import Result
+from grader.course import Assignment
+from grader.course_tests import CourseTest, run_course_tests
+from grader.grade import Grade, Options
+from grader.grading import grade, make_sandbox
+from grader.mutants import SemanticMutant, defects
+from grader.submission import freeze
+from grader.verdict import Result
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ..grade import Fault, Grade, GradedTest, Isolation, Policy, SandboxName
-from ..mutants import Kind, SemanticMutant
-from ..verdict import Result, Status, Verdict
+from grader.grade import Fault, Grade, GradedTest, Isolation, Policy, SandboxName
+from grader.mutants import Kind, SemanticMutant
+from grader.verdict import Result, Status, Verdict
 
 SCHEMA_PATH = Path(__file__).with_name("grade.schema.json")
 

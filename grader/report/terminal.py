@@ -7,10 +7,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..course_tests import CourseTest
-from ..grade import Grade, GradedTest
-from ..messages import message
-from ..verdict import Result, Status, TestStatus, Verdict
+from grader.course_tests import CourseTest
+from grader.grade import Grade, GradedTest
+from grader.messages import message
+from grader.verdict import Result, Status, TestStatus, Verdict
+
 from .document import hint
 
 MOST_LISTED = 12
