@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tinyllm.autograd.functional import concat
 from tinyllm.autograd.tensor import Tensor
 from tinyllm.nn.module import Module

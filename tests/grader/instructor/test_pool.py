@@ -227,3 +227,12 @@ def test_edits_are_written_to_be_read() -> None:
     """A line of code stands in the file as it stands in the source."""
     (candidate,) = (c for c in generate("m", SOURCE) if "count - self.step" in c.replacement)
     assert "with = '''\n        return count - self.step'''\n" in render(_pool([candidate]))
+
+
+def test_the_committed_pool_is_what_the_reference_gives() -> None:
+    """Generating anew finds nothing to judge and nothing lost."""
+    text = (ROOT / "mutants" / "L3.4" / "mechanical.toml").read_text(encoding="utf-8")
+    reference = (ROOT / "reference" / "tinyllm" / "rnn" / "bi.py").read_text(encoding="utf-8")
+    pool, drift = merge(parse(text), generate("tinyllm.rnn.bi", reference))
+    assert not drift
+    assert render(pool) == text

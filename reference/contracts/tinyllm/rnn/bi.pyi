@@ -58,6 +58,8 @@ def bidirectional(
     0 past each length, whose halves at a position both belong to that position. The forward
     half's final states are at [lengths[b] - 1, b], the backward half's at [0, b].
 
+    Gradients reach x and the parameters of both modules; padding gets none.
+
     x may be an ndarray. lengths=None means that nothing is padded.
 
     Raises ValueError when x has fewer than two dimensions, or lengths is not B integers in 1..T,
