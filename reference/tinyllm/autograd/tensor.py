@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -161,13 +161,16 @@ class Tensor:
             if arrived is None:
                 continue
             if node._backward is None:
-                node.grad = np.array(arrived) if node.grad is None else node.grad + arrived
+                node._accumulate(arrived)
                 continue
             for parent, share in zip(node._parents, node._backward(arrived), strict=True):
                 if share is not None and parent.requires_grad:
                     earlier = flowing.get(id(parent))
                     fitted = _fitted(share, parent)
                     flowing[id(parent)] = fitted if earlier is None else earlier + fitted
+
+    def _accumulate(self, grad: Array) -> None:
+        self.grad = np.array(grad) if self.grad is None else np.asarray(self.grad + grad)
 
     def _upstream(self, grad: ArrayLike | None) -> Array:
         if grad is None:
@@ -296,6 +299,9 @@ class Tensor:
 
     def __len__(self) -> int:
         return len(self.data)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return map(self.__getitem__, range(len(self)))
 
     def __float__(self) -> float:
         return float(self.item())

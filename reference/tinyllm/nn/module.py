@@ -35,7 +35,7 @@ class Module:
 
     def named_parameters(self) -> list[tuple[str, Tensor]]:
         """List all parameters with their dotted names, those of inner modules included."""
-        return list(_walk(self, "", set()))
+        return list(_walk(self, "", {id(self)}))
 
     def parameters(self) -> list[Tensor]:
         """List all parameters, those of inner modules included."""

@@ -47,8 +47,8 @@ class RecurrentModule(Module):
     def check_input(self, x: ArrayLike) -> Tensor:
         """Return x as a tensor [T, B, D]; ValueError if it is none."""
         x = x if isinstance(x, Tensor) else Tensor(x)
-        expected = f"[T, B, {self.input_size}] with T of at least 1"
-        if x.ndim != 3 or x.shape[2] != self.input_size or not x.shape[0]:
+        expected = f"[T, B, {self.input_size}] with T and B of at least 1"
+        if x.ndim != 3 or x.shape[2] != self.input_size or not x.size:
             raise ValueError(f"x must have shape {expected}, got {list(x.shape)}")
         return x
 

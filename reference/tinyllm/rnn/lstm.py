@@ -100,8 +100,7 @@ class LSTM(RecurrentModule):
         x = self.check_input(x)
         steps, batch, _ = x.shape
         ends = None if lengths is None else check_lengths(lengths, steps, batch)
-        h, c = (None, None) if state is None else state
-        parents = (x, *self.weights(), self.check_state("h", h, x), self.check_state("c", c, x))
+        parents = (x, *self.weights(), *self._check_pair(state, x))
         unrolled = _Unrolled([parent.data for parent in parents], ends)
         packed = Tensor.from_op(
             unrolled.packed(), parents, lambda grad: unrolled.backward(grad, x.requires_grad)
@@ -109,6 +108,15 @@ class LSTM(RecurrentModule):
         out = packed[:steps]
         last = out[-1] if ends is None else out[ends - 1, np.arange(batch)]
         return out, (last, packed[steps])
+
+    def _check_pair(
+        self, state: tuple[ArrayLike, ArrayLike] | None, x: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        pair = (None, None) if state is None else state
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"state must be a pair (h, c), got {state!r}")
+        h, c = pair
+        return self.check_state("state[0]", h, x), self.check_state("state[1]", c, x)
 
 
 class _Unrolled:

@@ -16,7 +16,7 @@ Left open
 - What happens to a gradient when data are changed between the operation and backward.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -143,6 +143,9 @@ class Tensor:
 
     def __len__(self) -> int:
         """Return the length of the first axis; TypeError when there is none."""
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Go through the first axis; TypeError when there is none."""
 
     def __array__(
         self, dtype: np.dtype[Any] | None = None, copy: bool | None = None

@@ -71,7 +71,7 @@ class GRU(Module):
         flow from both results to x, to the parameters and to the initial state. The result has
         the type that numpy promotes x, state and parameters to.
 
-        Raises ValueError when x isn't [T, B, D] with T of at least 1, when the lengths aren't B
-        integers in 1..T in one dimension (bools and floats are no integers), and when state has
+        Raises ValueError when x isn't [T, B, D] with T and B of at least 1, when the lengths aren't
+        B integers in 1..T in one dimension (bools and floats are no integers), and when state has
         another shape.
         """
