@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import chdir
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,15 +74,23 @@ def generate(module_name: str, source: str) -> list[Candidate]:
     return list(candidates.values())
 
 
+def _require_mutmut() -> None:
+    try:
+        installed = version("mutmut")
+    except PackageNotFoundError:
+        installed = "none"
+    if installed != MUTMUT_VERSION:
+        raise GeneratorMissingError(f"{GENERATOR} is needed, {installed} is installed")
+
+
 def _mutations(module_name: str, source: str) -> Iterator[tuple[str, str, str]]:
     """Yield function, operator and the whole mutated text of each of mutmut's mutations."""
-    if version("mutmut") != MUTMUT_VERSION:
-        raise GeneratorMissingError(f"{GENERATOR} is needed, {version('mutmut')} is installed")
+    _require_mutmut()
     # mutmut reads its configuration from the directory that it is imported and called in.
     with tempfile.TemporaryDirectory() as box, chdir(box):
         Path("setup.cfg").write_text("[mutmut]\nsource_paths=.\n", encoding="utf-8")
-        from libcst import FunctionDef, Module, ensure_type  # noqa: PLC0415 - authors alone have it
-        from mutmut.mutation.file_mutation import (  # noqa: PLC0415 - as above
+        from libcst import FunctionDef, Module, ensure_type
+        from mutmut.mutation.file_mutation import (
             create_mutations,
             deep_replace,
         )
@@ -109,7 +117,7 @@ def _operator(original: "libcst.CSTNode", mutated: "libcst.CSTNode") -> str:
 
 
 def _call_operator(original: "libcst.CSTNode", mutated: "libcst.CSTNode") -> str:
-    from libcst import Call, ensure_type  # noqa: PLC0415 - authors alone have it
+    from libcst import Call, ensure_type
 
     before, after = ensure_type(original, Call), ensure_type(mutated, Call)
     if not before.func.deep_equals(after.func):

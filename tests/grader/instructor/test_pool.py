@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,17 @@ def test_another_version_of_mutmut_is_refused(monkeypatch: pytest.MonkeyPatch) -
     """It would generate other mutants."""
     monkeypatch.setattr(adapter, "version", lambda _: "3.9.0")
     with pytest.raises(GeneratorMissingError, match=r"3\.9\.0 is installed"):
+        generate("m", SOURCE)
+
+
+def test_a_missing_mutmut_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says which version to install."""
+
+    def not_installed(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(adapter, "version", not_installed)
+    with pytest.raises(GeneratorMissingError, match=r"mutmut 3\.8\.1 is needed, none"):
         generate("m", SOURCE)
 
 
