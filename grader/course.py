@@ -1,18 +1,18 @@
 """Reads a course from disk into typed values, and refuses a malformed one."""
 
 import hashlib
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from .messages import message, near
-from .mutants import MechanicalMutant, MechanicalPool, Mutant, SemanticLibrary, SemanticMutant
+from .mutants import MechanicalPool, Mutant, SemanticLibrary, SemanticMutant
 from .problems import Unusable
+from .toml import Document, read_toml
 
 BUILTIN = Path(__file__).parent / "builtin"
 PARTS = (
@@ -24,7 +24,17 @@ PARTS = (
     "tests/gold",
     "tests/starter",
 )
-Document = TypeVar("Document", bound=BaseModel)
+
+
+def _all_different(items: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(items)) < len(items):
+        raise ValueError("an entry occurs twice")
+    return items
+
+
+AssignmentId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Draw = Annotated[int, Field(ge=0)]
+Draws = Annotated[tuple[Draw, ...], Field(min_length=1), AfterValidator(_all_different)]
 
 
 class Limits(BaseModel):
@@ -55,7 +65,7 @@ class AssignmentSettings(BaseModel):
     allowed_imports: tuple[str, ...] = ("*",)
     preload: tuple[str, ...] = ()
     threshold_percent: Annotated[int, Field(ge=0, le=100)] = 80
-    draws: Annotated[tuple[int, ...], Field(min_length=1)] = (1,)
+    draws: Draws = (1,)
     controls: Annotated[int, Field(ge=2)] = 4
     twins: Annotated[int, Field(ge=0)] = 0
     limits: Limits = Limits()
@@ -71,7 +81,7 @@ class CourseSettings(BaseModel):
 
     title: str
     schema_: Annotated[Literal[1], Field(alias="schema")]
-    assignments: Mapping[str, AssignmentSettings]
+    assignments: Mapping[AssignmentId, AssignmentSettings]
 
 
 @dataclass(frozen=True)
@@ -135,28 +145,27 @@ class Assignment:
     @cached_property
     def semantic(self) -> tuple[SemanticMutant, ...]:
         """The named mutants, all required."""
-        return self._library("semantic.toml", SemanticLibrary()).mutant
+        return self._read_mutants("semantic.toml", SemanticLibrary()).mutant
 
     @cached_property
     def pool(self) -> MechanicalPool:
         """The frozen pool of generated mutants, the excluded ones too."""
-        return self._library("mechanical.toml", MechanicalPool(generator="", module=self.module))
+        empty = MechanicalPool(generator="", module=self.module)
+        return self._read_mutants("mechanical.toml", empty)
 
     @property
     def mutants(self) -> tuple[Mutant, ...]:
         """All that are scored, the named ones first."""
-        mechanical: tuple[MechanicalMutant, ...] = self.pool.mutant
-        return (*self.semantic, *(mutant for mutant in mechanical if mutant.scored))
+        return tuple(mutant for mutant in self._library.values() if mutant.scored)
 
     def mutant(self, wanted: str) -> Mutant:
         """Return one mutant by id, an excluded one too; raises `Unusable` if there is none."""
-        known = {mutant.id: mutant for mutant in (*self.semantic, *self.pool.mutant)}
-        if wanted not in known:
-            listed = ", ".join(known)
+        if wanted not in self._library:
+            listed = ", ".join(self._library)
             raise Unusable(
                 message("unknown-mutant", mutant=wanted, assignment=self.id, known=listed)
             )
-        return known[wanted]
+        return self._library[wanted]
 
     def dependencies(self) -> dict[str, str]:
         """Return the reference's modules that this one may import, by path.
@@ -175,8 +184,23 @@ class Assignment:
             if name not in foreign
         }
 
-    def _library(self, name: str, default: Document) -> Document:
-        path = self.course.root / "mutants" / self.id / name
+    @cached_property
+    def _library(self) -> dict[str, Mutant]:
+        """Every mutant by id, the named ones first."""
+        found: dict[str, Mutant] = {}
+        for mutant in (*self.semantic, *self.pool.mutant):
+            if mutant.id in found:
+                path, why = self._mutants_path, f"two mutants are called {mutant.id}"
+                raise Unusable(message("course-inconsistent", path=path, why=why))
+            found[mutant.id] = mutant
+        return found
+
+    @property
+    def _mutants_path(self) -> Path:
+        return self.course.root / "mutants" / self.id
+
+    def _read_mutants(self, name: str, default: Document) -> Document:
+        path = self._mutants_path / name
         return read_toml(path, type(default)) if path.is_file() else default
 
 
@@ -235,10 +259,9 @@ class Course:
     def _files(self) -> Iterator[Path]:
         for part in PARTS:
             top = self.root / part
-            found = [top] if top.is_file() else sorted(top.rglob("*"))
-            yield from (
-                path for path in found if path.is_file() and "__pycache__" not in path.parts
-            )
+            for path in [top] if top.is_file() else sorted(top.rglob("*")):
+                if path.is_file() and "__pycache__" not in path.relative_to(self.root).parts:
+                    yield path
 
 
 def builtin_root() -> Path:
@@ -252,44 +275,23 @@ def load_course(root: Path | None = None) -> Course:
     path = root / "course.toml"
     if not path.is_file():
         raise Unusable(message("no-course", path=root))
-    settings = read_toml(path, CourseSettings)
-    known = list(settings.assignments)
-    for name, assignment in settings.assignments.items():
-        for other in (*assignment.needs, *assignment.used_by):
-            if other not in known:
-                why = f"{name} refers to {other!r}, which the course doesn't have"
-                raise Unusable(
-                    message("course-inconsistent", path=path, why=why + near(other, known))
-                )
-    course = Course(root, settings)
-    for name in known:
-        if name in course.closure(name):
-            why = f"{name} needs itself, by way of {', '.join(sorted(course.closure(name)))}"
-            raise Unusable(message("course-inconsistent", path=path, why=why))
+    course = Course(root, read_toml(path, CourseSettings))
+    for why in _inconsistencies(course):
+        raise Unusable(message("course-inconsistent", path=path, why=why))
     return course
 
 
-def read_toml(path: Path, document: type[Document]) -> Document:
-    """Read ``path`` as ``document``; raises `Unusable` that names the key and what is near it."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise Unusable(message("course-unreadable", path=path, why=problem)) from None
-    try:
-        return document.model_validate(content)
-    except ValidationError as problem:
-        first = problem.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        hint = ""
-        if first["type"] == "extra_forbidden":
-            hint = near(str(first["loc"][-1]), _keys(document))
-        raise Unusable(
-            message("course-malformed", path=path, where=where, why=first["msg"], near=hint)
-        ) from None
-
-
-def _keys(document: type[BaseModel]) -> list[str]:
-    """Return every key that a document's models know, for suggestions."""
-    schemas = [document.model_json_schema()]
-    schemas += schemas[0].get("$defs", {}).values()
-    return sorted({key for schema in schemas for key in schema.get("properties", {})})
+def _inconsistencies(course: Course) -> Iterator[str]:
+    """Yield what no single entry of a course is to blame for, dangling names before cycles."""
+    assignments = course.settings.assignments
+    owners: dict[str, str] = {}
+    for name, settings in assignments.items():
+        for other in (*settings.needs, *settings.used_by):
+            if other not in assignments:
+                hint = near(other, list(assignments))
+                yield f"{name} refers to {other!r}, which the course doesn't have{hint}"
+        if (first := owners.setdefault(settings.module, name)) != name:
+            yield f"{first} and {name} are both of the module {settings.module}"
+    for name in assignments:
+        if name in (closure := course.closure(name)):
+            yield f"{name} needs itself, by way of {', '.join(sorted(closure))}"

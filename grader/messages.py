@@ -10,11 +10,12 @@ TEXTS: dict[str, str] = {
     # Requests that make no sense (exit code 2)
     "unknown-assignment": "no assignment {assignment!r} in the course {course}{near}; known: {known}",
     "no-course": "no course at {path}: a course is a folder with a course.toml",
-    "course-unreadable": "{path} is not valid TOML: {why}",
+    "course-unreadable": "{path} can't be read as TOML: {why}",
     "course-malformed": "{path}: {where}: {why}{near}",
     "course-inconsistent": "{path}: {why}",
     "mutant-misfit": "mutant {mutant}: the text to replace, beginning {text!r}, occurs {found} times"
     " in the reference; it must occur exactly once: quote more lines around it",
+    "mutant-overlap": "mutant {mutant}: the edit of {text!r} overlaps another one: make them one edit",
     "mutant-unchanged": "mutant {mutant}: its edits leave the reference's code as it is",
     "mutant-unparsable": "mutant {mutant}: line {line} of the planted text is no Python: {why}",
     "unknown-mutant": "no mutant {mutant!r} in {assignment}; known: {known}",

@@ -2,16 +2,19 @@
 
 import ast
 import difflib
+import warnings
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from .messages import message
+from .messages import Message, message
 from .problems import Unusable
 
 DUPLICATE = "duplicate-of "
+SCORED = "scored"
+STATUS = rf"^({SCORED}|equivalent|message-only|outside-the-contract|{DUPLICATE}m-[0-9a-f]+)$"
 
 
 class Edit(BaseModel):
@@ -62,16 +65,25 @@ class Mutant(BaseModel):
 
     def plant(self, source: str) -> str:
         """Return ``source`` with this fault; raises `Unusable` where an edit doesn't fit."""
-        for edit in self.edits:
-            found = source.count(edit.replace)
-            if found != 1:
-                raise Unusable(
-                    message(
-                        "mutant-misfit", mutant=self.id, found=found, text=_first_line(edit.replace)
-                    )
-                )
-            source = source.replace(edit.replace, edit.by)
-        return source
+        places = sorted(
+            ((self._place(edit, source), edit) for edit in self.edits), key=lambda place: place[0]
+        )
+        parts: list[str] = []
+        end = 0
+        for start, edit in places:
+            if start < end:
+                text = _first_line(edit.replace)
+                raise Unusable(message("mutant-overlap", mutant=self.id, text=text))
+            parts += [source[end:start], edit.by]
+            end = start + len(edit.replace)
+        return "".join([*parts, source[end:]])
+
+    def _place(self, edit: Edit, source: str) -> int:
+        found = [at for at in range(len(source)) if source.startswith(edit.replace, at)]
+        if len(found) != 1:
+            facts = {"mutant": self.id, "found": len(found), "text": _first_line(edit.replace)}
+            raise Unusable(message("mutant-misfit", **facts))
+        return found[0]
 
 
 class SemanticMutant(Mutant):
@@ -99,17 +111,12 @@ class MechanicalMutant(Mutant):
 
     operator: str
     line: Annotated[int, Field(ge=1)]
-    status: Annotated[
-        str,
-        Field(
-            pattern=r"^(scored|equivalent|message-only|outside-the-contract|duplicate-of m-[0-9a-f]+)$"
-        ),
-    ]
+    status: Annotated[str, Field(pattern=STATUS)]
     reason: str = ""
 
     @model_validator(mode="after")
     def _excluded_with_a_reason(self) -> Self:
-        if self.status != "scored" and not self.reason.strip():
+        if not self.scored and not self.reason.strip():
             raise ValueError(f"{self.id} is excluded as {self.status} and needs a reason")
         return self
 
@@ -121,7 +128,7 @@ class MechanicalMutant(Mutant):
     @property
     def scored(self) -> bool:
         """Whether it counts toward the rate."""
-        return self.status == "scored"
+        return self.status == SCORED
 
     @property
     def name(self) -> str:
@@ -147,32 +154,35 @@ class MechanicalPool(BaseModel):
     mutant: tuple[MechanicalMutant, ...] = ()
 
 
+def difference(mutant: Mutant, source: str, path: str) -> str:
+    """Return the unified difference that ``mutant`` makes to ``source``."""
+    before, after = source.splitlines(keepends=True), mutant.plant(source).splitlines(keepends=True)
+    return "".join(difflib.unified_diff(before, after, path, path))
+
+
 def defects(mutants: Sequence[Mutant], source: str) -> dict[str, str]:
     """Return, by id, what makes a mutant unusable on ``source`` before anything is run."""
-    found: dict[str, str] = {}
     original = ast.dump(ast.parse(source))
-    for mutant in mutants:
-        try:
-            planted = mutant.plant(source)
-            if ast.dump(ast.parse(planted)) == original:
-                found[mutant.id] = message("mutant-unchanged", mutant=mutant.id).text
-        except Unusable as problem:
-            found[mutant.id] = str(problem)
-        except SyntaxError as problem:
-            found[mutant.id] = message(
-                "mutant-unparsable", mutant=mutant.id, line=problem.lineno, why=problem.msg
-            ).text
-    return found
+    found = {mutant.id: _defect(mutant, source, original) for mutant in mutants}
+    return {name: problem.text for name, problem in found.items() if problem is not None}
+
+
+def _defect(mutant: Mutant, source: str, original: str) -> Message | None:
+    try:
+        planted = mutant.plant(source)
+        with warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(planted)
+            compile(tree, mutant.id, "exec", dont_inherit=True)
+    except Unusable as problem:
+        return problem.message
+    except SyntaxError as problem:
+        facts = {"mutant": mutant.id, "line": problem.lineno, "why": problem.msg}
+        return message("mutant-unparsable", **facts)
+    if ast.dump(tree) == original:
+        return message("mutant-unchanged", mutant=mutant.id)
+    return None
 
 
 def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0].strip()[:80]
-
-
-def difference(mutant: Mutant, source: str, path: str) -> str:
-    """Return the unified difference that ``mutant`` makes to ``source``."""
-    planted = mutant.plant(source)
-    lines = difflib.unified_diff(
-        source.splitlines(keepends=True), planted.splitlines(keepends=True), path, path
-    )
-    return "".join(lines)
+    lines = text.strip().splitlines() or [text]
+    return lines[0].strip()[:80]
