@@ -5,45 +5,84 @@ import json
 import os
 import random
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Never
 
 from . import confine, modules, wire
 from .look import look_at
-from .recorder import Recorder, Reporter
+from .recorder import Recorder, Selection
+from .reporter import Reporter
 from .session import private_folders, run_pytest
-from .zygote import Birth, read_exactly
+from .zygote import STANDS, Birth, read_exactly
+
+RESULTS, READY = 3, 4
 
 
-def live(birth: Birth) -> None:
-    """Read this cell's text, confine this process, run, and end without clean-up by students."""
-    job: wire.Cell = json.loads(read_exactly(birth.payload))
-    os.setsid()
-    os.write(birth.acknowledge, b".")
-    confine.keep_only(birth.results)
-    confine.limit(birth.limits)
-    if birth.uid is not None:
-        confine.become(birth.uid, read_anything=birth.read_anything)
-    os.chdir(birth.directory)
-    confine.hide_processes_and_seal()
-    reporter = Reporter(3)
-    if job["mode"] == "look":
-        look_at(job, reporter)
-    else:
-        _run(job, birth.directory, reporter)
-    os._exit(0)
+def live(birth: Birth) -> Never:
+    """Confine this process, run, and end: no clean-up that a student registered ever runs."""
+    try:
+        job: wire.Cell = json.loads(read_exactly(birth.payload))
+        confine.keep_only(birth.results, birth.ready)
+        _settle(birth, job)
+        work = _work(birth, job)
+        del job  # what a test can reach from here must not tell which variant it meets
+        work()
+        os._exit(0)
+    finally:
+        os._exit(1)
 
 
-def _run(job: wire.Cell, directory: Path, reporter: Reporter) -> None:
-    for name, text in job["files"].items():
+def _settle(birth: Birth, job: wire.Cell) -> None:
+    """Do all that only a fault of the machine can stop, and say that it is done, or why not."""
+    try:
+        os.setsid()
+        confine.limit(birth.limits)
+        if birth.uid is not None:
+            confine.become(birth.uid, read_anything=birth.read_anything)
+        confine.end_with_parent()
+        os.chdir(birth.directory)
+        confine.hide_processes_and_seal()
+        if job["mode"] == "tests":
+            _write_files(birth.directory, job["files"])
+    except Exception as problem:
+        os.write(READY, f"{type(problem).__name__}: {problem}".encode()[: wire.LINE_CAP])
+        raise
+    os.write(READY, STANDS)
+    os.close(READY)
+
+
+def _write_files(directory: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(text))
-    root = directory / job["root"]
+
+
+def _work(birth: Birth, job: wire.Cell) -> Callable[[], None]:
+    """Return what is to be done, holding no more of ``job`` than that needs."""
+    reporter = Reporter(RESULTS)
+    if job["mode"] == "look":
+        sources = {path: base64.b64decode(job["files"][path]) for path in job["targets"]}
+        return partial(look_at, sources, reporter)
     modules.serve(job["modules"])
     random.seed(job["entropy"])
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(job["entropy"] % 2**32)
+    selection = Selection(
+        skip=frozenset(job["skip"]),
+        last=frozenset(job["last"]),
+        most_tests=job["most_tests"],
+        most_examples=job["most_examples"],
+    )
+    root = birth.directory / job["root"]
+    recorder = Recorder(selection, reporter, root, job["targets"])
+    return partial(_run, birth.directory, root, recorder, job["draw"])
+
+
+def _run(directory: Path, root: Path, recorder: Recorder, draw: int) -> None:
     with private_folders(directory):
         os.chdir(root)
-        code = run_pytest(root, job["targets"], job["draw"], [Recorder(job, reporter, root)])
-        reporter.say("end", exit=code)
+        code = run_pytest(root, recorder.targets, draw, [recorder])
+        recorder.reporter.say("end", exit=code)

@@ -1,35 +1,38 @@
-"""What a cell gives up before it meets a student's code, and how every trace of it ends."""
+"""What a cell gives up before it meets a student's code."""
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import resource
-import shutil
 import signal
 import struct
-from collections.abc import Callable
 from pathlib import Path
 
 from .wire import Limits
 
-PR_SET_KEEPCAPS, PR_SET_CHILD_SUBREAPER = 8, 36
+PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 8, 36, 38
 CAPABILITY_VERSION_3 = 0x20080522
 CAP_DAC_READ_SEARCH = 2
 OUT_OF_MEMORY_FIRST = "1000"
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def adopt_orphans() -> None:
     """Make this process the parent of every descendant whose own parent ends."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
-def keep_only(results: int) -> None:
-    """Leave four descriptors: nothing on 0 to 2, the result pipe on 3."""
-    os.dup2(results, 3)
+def keep_only(*kept: int) -> None:
+    """Leave nothing on descriptors 0 to 2, and ``kept`` from 3 on."""
+    # Moved out of the way first: one of them may lie where another belongs.
+    moved = [fcntl.fcntl(one, fcntl.F_DUPFD, 3 + len(kept)) for one in kept]
+    for place, one in enumerate(moved, 3):
+        os.dup2(one, place)
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
-    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(3 + len(kept), os.sysconf("SC_OPEN_MAX"))
 
 
 def limit(limits: Limits) -> None:
@@ -48,8 +51,8 @@ def limit(limits: Limits) -> None:
         wanted[resource.RLIMIT_NPROC] = limits["processes"]
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (most, most))
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(OUT_OF_MEMORY_FIRST)
 
@@ -63,18 +66,17 @@ def become(uid: int, *, read_anything: bool) -> None:
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     if read_anything:
-        ctypes.CDLL(None).prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
+        _prctl(PR_SET_KEEPCAPS, 1)
     os.setresuid(uid, uid, uid)
     if read_anything:
         _keep_capability(CAP_DAC_READ_SEARCH)
     os.umask(0o077)
 
 
-def _keep_capability(number: int) -> None:
-    """Give up every capability but one, as ``capset(2)`` describes."""
-    header = struct.pack("=Ii", CAPABILITY_VERSION_3, 0)
-    low = struct.pack("=III", 1 << number, 1 << number, 0)
-    ctypes.CDLL(None).capset(header, low + bytes(12))
+def end_with_parent() -> None:
+    """Gain no rights from any program, and be killed when the worker's trusted process ends."""
+    _prctl(PR_SET_NO_NEW_PRIVS, 1)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the identity, whose change undoes it
 
 
 def hide_processes_and_seal() -> bool:
@@ -86,69 +88,19 @@ def hide_processes_and_seal() -> bool:
     return False
 
 
-def end(cell: int, uid: int | None, reaper: int) -> tuple[int, resource.struct_rusage]:
-    """Kill ``cell`` and all that it started, wait until nothing is left, and return its end.
-
-    Parameters
-    ----------
-    cell
-        Process id of the cell, a child of ours that nobody has waited for.
-    uid
-        The cell's own user, or ``None`` if it shares ours; then its descendants are found
-        by their parent, which is us once theirs has ended.
-    reaper
-        A user that owns nothing else, for the helper that kills.
-
-    Returns
-    -------
-    tuple
-        Wait status and resource usage of the cell itself.
-    """
-    if uid is None:
-        os.kill(cell, signal.SIGKILL)
-    else:
-        as_other_user(uid, reaper, lambda: os.kill(-1, signal.SIGKILL))
-    _, status, usage = os.wait4(cell, 0)
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            if uid is None:
-                _kill_children()
-            os.waitpid(-1, 0)
-    return status, usage
+def _prctl(option: int, value: int) -> None:
+    rest = [ctypes.c_ulong(one) for one in (value, 0, 0, 0)]
+    _check(LIBC.prctl(option, *rest), "prctl")
 
 
-def _kill_children() -> None:
-    for thread in Path("/proc/self/task").iterdir():
-        for child in (thread / "children").read_text().split():
-            os.kill(int(child), signal.SIGKILL)
+def _keep_capability(number: int) -> None:
+    """Give up every capability but one, as ``capset(2)`` describes."""
+    header = struct.pack("=Ii", CAPABILITY_VERSION_3, 0)
+    low = struct.pack("=III", 1 << number, 1 << number, 0)
+    _check(LIBC.capset(header, low + bytes(12)), "capset")
 
 
-def as_other_user(uid: int, reaper: int, action: Callable[[], None]) -> None:
-    """Run ``action`` in a helper that has a cell's rights and that the cell can't kill.
-
-    With ``reaper`` as its real and saved user, only the effective one is the cell's: the
-    helper may signal the cell's processes, and none of them may signal it.
-    """
-    status = 1
-    while status:
-        helper = os.fork()
-        if helper == 0:
-            with contextlib.suppress(BaseException):
-                os.setresuid(reaper, uid, reaper)
-                action()
-            os._exit(0)
-        _, status = os.waitpid(helper, 0)
-
-
-def wipe(directory: Path, uid: int | None, reaper: int) -> None:
-    """Delete what a cell left in ``directory``, with no more rights than the cell had."""
-
-    def delete() -> None:
-        shutil.rmtree(directory, ignore_errors=True)
-
-    if uid is None:
-        delete()
-    else:
-        as_other_user(uid, reaper, delete)
-    with contextlib.suppress(OSError):
-        directory.rmdir()
+def _check(result: int, call: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{call}: {os.strerror(code)}")

@@ -1,37 +1,47 @@
 """Inspection of a student's source, done inside a sandbox since parsing alone can be attacked."""
 
 import ast
-import base64
 import io
 import tokenize
 import warnings
+from collections.abc import Mapping
 
-from . import wire
-from .recorder import Reporter
+from .reporter import NAME_CAP, TEXT_CAP, Reporter
 
 NEAR_MISS_CAP = 20
-IMPORT_CAP = 200
+IMPORTS_A_LINE = 20
+HINTS = ("check", "prop", "test", "Test", "tset", "_test", "should", "it_")
+HELPERS = ("fixture", "composite")
+
+Place = tuple[str, int]
 
 
-def look_at(job: wire.Cell, reporter: Reporter) -> None:
-    """Say of each file whether it can be read, what it imports and what is almost a test."""
-    for path in job["targets"]:
+def look_at(sources: Mapping[str, bytes], reporter: Reporter) -> None:
+    """Say of each file whether it can be read, what it imports and what is almost a test.
+
+    A long list of imports is said in several facts about the same file.
+    """
+    for path, data in sources.items():
         reporter.say("file", path=path)
         problem: tuple[str, str, int | None] | None = None
-        imports: list[tuple[str, int]] = []
-        near: list[tuple[str, int]] = []
+        imports: list[Place] = []
+        near: list[Place] = []
         try:
-            tree = _parse(base64.b64decode(job["files"][path]))
+            tree = _parse(data)
             imports, near = imported(tree), near_misses(tree)
         except UnicodeDecodeError as error:
             problem = ("encoding", f"byte {error.start} is not UTF-8", None)
         except LookupError as error:
-            problem = ("encoding", str(error)[:200], None)
+            problem = ("encoding", str(error)[:TEXT_CAP], None)
         except SyntaxError as error:
-            problem = ("syntax", str(error.msg)[:200], error.lineno)
+            problem = ("syntax", str(error.msg)[:TEXT_CAP], error.lineno)
         except (ValueError, RecursionError, MemoryError) as error:
             problem = ("syntax", type(error).__name__, None)
-        reporter.say("look", path=path, problem=problem, imports=imports, near_misses=near)
+        said, rest = imports[:IMPORTS_A_LINE], imports[IMPORTS_A_LINE:]
+        reporter.say("look", path=path, problem=problem, imports=said, near_misses=near)
+        while rest:
+            said, rest = rest[:IMPORTS_A_LINE], rest[IMPORTS_A_LINE:]
+            reporter.say("look", path=path, problem=None, imports=said, near_misses=())
     reporter.say("end", exit=0)
 
 
@@ -48,39 +58,55 @@ def _parse(data: bytes) -> ast.Module:
         return ast.parse(text)
 
 
-def imported(tree: ast.Module) -> list[tuple[str, int]]:
-    """Return each absolute name that a module imports, with its line.
+def imported(tree: ast.Module) -> list[Place]:
+    """Return each absolute name that a module imports, with the line that does so first.
 
     ``from a import b`` counts as ``a:b``, since only the course knows whether ``a.b`` is a
     module of its own.
     """
-    found = []
+    found: dict[str, int] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno) for alias in node.names]
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            found += [(f"{node.module}:{alias.name}", node.lineno) for alias in node.names]
-    return sorted(set(found), key=lambda pair: pair[1])[:IMPORT_CAP]
+            names = [f"{node.module}:{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in (full[: 2 * NAME_CAP] for full in names):
+            found[name] = min(node.lineno, found.get(name, node.lineno))
+    return sorted(found.items(), key=lambda pair: (pair[1], pair[0]))
 
 
-def near_misses(tree: ast.Module) -> list[tuple[str, int]]:
-    """Return functions and classes that pytest does not collect but that look like tests."""
-    found = []
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if not node.name.startswith("test") and _nearly_test(node):
-                found.append((node.name, node.lineno))
-        elif isinstance(node, ast.ClassDef) and not node.name.startswith("Test"):
-            methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
-            bases = {ast.unparse(base) for base in node.bases}
-            if any(method.name.startswith("test") for method in methods) and not any(
-                base.endswith("TestCase") for base in bases
-            ):
-                found.append((node.name, node.lineno))
+def near_misses(tree: ast.Module) -> list[Place]:
+    """Return functions and classes that pytest does not collect but that look like tests.
+
+    What the file itself uses, as a helper or a base class, is not among them.
+    """
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    found = [
+        (node.name[:NAME_CAP], node.lineno)
+        for node in tree.body
+        if (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _nearly_test(node))
+        or (isinstance(node, ast.ClassDef) and _nearly_test_class(node))
+        if node.name not in used
+    ]
     return found[:NEAR_MISS_CAP]
 
 
 def _nearly_test(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    hints = ("check", "prop", "test", "Test", "tset", "tests", "_test", "should", "it_")
-    decorated = any("given" in ast.unparse(decorator) for decorator in node.decorator_list)
-    return decorated or node.name.startswith(hints) or node.name.endswith("_test")
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    if node.name.startswith("test") or any(
+        word in decorator for decorator in decorators for word in HELPERS
+    ):
+        return False
+    hinted = node.name.startswith(HINTS) or node.name.endswith("_test")
+    return hinted or any("given" in decorator for decorator in decorators)
+
+
+def _nearly_test_class(node: ast.ClassDef) -> bool:
+    methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+    if any(ast.unparse(base).endswith("TestCase") for base in node.bases):
+        return False
+    if not any(name.startswith("test") for name in methods):
+        return False
+    return not node.name.startswith("Test") or "__init__" in methods

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from .wire import Module
 
@@ -20,22 +20,31 @@ def origin(name: str, *, package: bool) -> str:
     return str(path / "__init__.py" if package else path.with_suffix(".py"))
 
 
-class _Source(Loader):
-    def __init__(self, module: Module) -> None:
-        self._module = module
+class _Code(Loader):
+    """Runs a compiled module; its text is not kept, since a test could read it here."""
+
+    def __init__(self, name: str, module: Module) -> None:
+        self.is_package = module["package"]
+        self.path = origin(name, package=self.is_package)
+        self._code: CodeType | None = None
+        self._problem: Exception | None = None
+        try:
+            self._code = compile(module["source"], self.path, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
+            self._problem = problem.with_traceback(None)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the source in ``module``; it is compiled here, at the last moment."""
-        path = origin(module.__name__, package=self._module["package"])
-        code = compile(self._module["source"], path, "exec", dont_inherit=True)
-        exec(code, module.__dict__)  # noqa: S102 — importing is executing
+        """Run the code in ``module``, or raise what compiling it raised."""
+        if self._code is None:
+            raise self._problem or ImportError(self.path)
+        exec(self._code, module.__dict__)  # noqa: S102 — importing is executing
 
 
 class MemoryFinder(MetaPathFinder):
     """Finds the modules it was given, before any module on disk."""
 
     def __init__(self, modules: Mapping[str, Module]) -> None:
-        self._modules = modules
+        self._loaders = {name: _Code(name, module) for name, module in modules.items()}
 
     def find_spec(
         self,
@@ -44,17 +53,14 @@ class MemoryFinder(MetaPathFinder):
         target: ModuleType | None = None,  # noqa: ARG002 — the interpreter's protocol
     ) -> ModuleSpec | None:
         """Return the spec of a module held in memory, or ``None``."""
-        module = self._modules.get(fullname)
-        if module is None:
+        loader = self._loaders.get(fullname)
+        if loader is None:
             return None
-        location = origin(fullname, package=module["package"])
-        spec = ModuleSpec(fullname, _Source(module), origin=location, is_package=module["package"])
+        spec = ModuleSpec(fullname, loader, origin=loader.path, is_package=loader.is_package)
         spec.has_location = True
-        if module["package"]:
-            spec.submodule_search_locations = []
         return spec
 
 
 def serve(modules: Mapping[str, Module]) -> None:
-    """Let ``import`` find ``modules``, ahead of everything installed."""
+    """Compile ``modules`` and let ``import`` find them, ahead of everything installed."""
     sys.meta_path.insert(0, MemoryFinder(modules))

@@ -1,117 +1,66 @@
-"""A pytest plugin that says what happens, one bounded line of JSON a fact."""
+"""A pytest plugin that fixes the order and the settings of a session and says what happens."""
 
-import errno
-import json
-import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis
 import pytest
-from hypothesis.errors import HypothesisException
 
-from . import wire
+from .reporter import Reporter, describe, short_id
 from .session import enforce
 
-TEXT_CAP = 500
-LIMIT_ERRORS = frozenset(
-    {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EFBIG, errno.EAGAIN, errno.ENOMEM}
-    | {errno.EDQUOT}
-)
-EXAMPLE_LABELS = ("Failing test case", "Failing explicit example", "Falsifying")
 
+class Selection(NamedTuple):
+    """Which tests run, in what order, and how long."""
 
-class Reporter:
-    """Writes facts to a descriptor, a line each."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def say(self, event: str, **facts: object) -> None:
-        """Write one fact; the supervisor checks it, and believes only what lowers a verdict."""
-        line = json.dumps({"event": event, **facts}).encode()
-        if len(line) >= wire.LINE_CAP:
-            line = json.dumps({"event": "oversized", "of": event}).encode()
-        view = memoryview(line + b"\n")
-        while view:
-            view = view[os.write(self._descriptor, view) :]
-
-
-def kind_of(problem: BaseException) -> str:
-    """Say whether ``problem`` can mean that a test saw a behaviour ("ordinary"), or what else."""
-    if isinstance(problem, HypothesisException):
-        return "hypothesis"
-    if isinstance(problem, MemoryError):
-        return "memory"
-    if isinstance(problem, SystemExit | KeyboardInterrupt | pytest.exit.Exception):
-        return "exit"
-    if isinstance(problem, OSError) and problem.errno in LIMIT_ERRORS:
-        return "limit"
-    return "ordinary"
-
-
-def text_of(value: object) -> str:
-    """Return ``str(value)`` capped, whatever its ``__str__`` does."""
-    try:
-        text = str(value)
-    except Exception as problem:  # noqa: BLE001 — a student's __str__ may raise anything
-        text = f"<{type(value).__name__} that can't be shown: {type(problem).__name__}>"
-    return text[:TEXT_CAP]
-
-
-def own_line(trace: TracebackType | None, root: Path) -> tuple[str | None, int | None]:
-    """Return the innermost place of a traceback that lies in the student's own files."""
-    place: tuple[str | None, int | None] = (None, None)
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if name.startswith(f"{root}/"):
-            place = (name.removeprefix(f"{root}/")[:TEXT_CAP], trace.tb_lineno)
-        trace = trace.tb_next
-    return place
-
-
-def describe(problem: BaseException, root: Path) -> dict[str, Any]:
-    """Return the facts of an exception that a report may need."""
-    notes = [note for note in getattr(problem, "__notes__", ()) if isinstance(note, str)]
-    witness = next((note for note in notes if note.startswith(EXAMPLE_LABELS)), None)
-    file, line = own_line(problem.__traceback__, root)
-    return {
-        "kind": kind_of(problem),
-        "exception": type(problem).__name__[:100],
-        "message": text_of(problem),
-        "file": file,
-        "line": line,
-        "witness": witness.partition(":")[2].strip()[:TEXT_CAP] if witness else None,
-    }
+    skip: frozenset[str]
+    last: frozenset[str]
+    most_tests: int
+    most_examples: int
 
 
 class Recorder:
     """Fixes the settings and the order of a session, and reports its facts."""
 
-    def __init__(self, job: wire.Cell, reporter: Reporter, root: Path) -> None:
-        self._job, self._reporter, self._root = job, reporter, root
+    def __init__(
+        self, selection: Selection, reporter: Reporter, root: Path, targets: Sequence[str]
+    ) -> None:
+        self.reporter, self.targets = reporter, targets
+        self._selection, self._root = selection, root
+        self._conftests: Iterator[str] = iter(())  # those that pytest has still to read
+        self._collected = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_load_initial_conftests(self) -> Generator[None, None, None]:
-        """Say why a ``conftest.py`` could not be imported: pytest then gives up at once."""
+        """Say which ``conftest.py`` is read, and why one can't be: pytest then gives up."""
+        self._conftests = _conftests(self._root, self.targets)
+        self._next_conftest()
         try:
             yield
-        except Exception as problem:
+        except BaseException as problem:
             cause: BaseException = getattr(problem, "cause", problem)
             path = str(getattr(problem, "path", "conftest.py")).removeprefix(f"{self._root}/")
-            self._reporter.say("unreadable", path=path, failure=describe(cause, self._root))
+            self.reporter.say("unreadable", path=path, failure=describe(cause, self._root))
             raise
+
+    def pytest_plugin_registered(self, plugin_name: str) -> None:
+        """Say which ``conftest.py`` is read next, once one has been."""
+        if plugin_name.endswith("/conftest.py"):
+            self._next_conftest()
+
+    def _next_conftest(self) -> None:
+        if path := next(self._conftests, None):
+            self.reporter.say("file", path=path)
 
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
         """Say which file is read, so that a file which never ends can be named."""
         if isinstance(collector, pytest.File):
-            self._reporter.say("file", path=collector.nodeid)
+            self.reporter.say("file", path=collector.nodeid)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(
-        self, collector: pytest.Collector
+        self,
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
         """Say which file could not be imported, and why."""
         report = yield
@@ -120,40 +69,36 @@ class Recorder:
             problem = call.excinfo.value
             if isinstance(problem, pytest.Collector.CollectError) and problem.__cause__:
                 problem = problem.__cause__
-            facts = describe(problem, self._root)
-            if isinstance(problem, SyntaxError) and problem.lineno:
-                facts["line"] = problem.lineno
             path = report.nodeid.partition("::")[0]
-            self._reporter.say("unreadable", path=path, failure=facts)
+            self.reporter.say("unreadable", path=path, failure=describe(problem, self._root))
         return report
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(
-        self, config: pytest.Config, items: list[pytest.Item]
-    ) -> None:
-        """Leave out, put last, cap, and say which tests there are."""
-        skip, last = set(self._job["skip"]), set(self._job["last"])
-        kept = [item for item in items if item.nodeid not in skip]
-        kept.sort(key=lambda item: item.nodeid in last)
-        most = self._job["most_tests"]
-        if len(kept) > most:
-            self._reporter.say("too_many", count=len(kept) - most)
-        items[:] = kept[:most]
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Cap, leave out, put last, and say which tests there are."""
+        chosen = self._selection
+        if len(items) > chosen.most_tests:
+            self.reporter.say("too_many", count=len(items) - chosen.most_tests)
+        kept = [
+            item for item in items[: chosen.most_tests] if short_id(item.nodeid) not in chosen.skip
+        ]
+        kept.sort(key=lambda item: short_id(item.nodeid) in chosen.last)
+        items[:] = kept
         for item in items:
-            _settle(item, self._job["most_examples"])
-            self._reporter.say("test", id=item.nodeid)
-        self._reporter.say("collected")
+            _settle(item, chosen.most_examples)
+            self.reporter.say("test", id=short_id(item.nodeid))
+        self.reporter.say("collected")
+        self._collected = True
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Say which test starts; the supervisor's clock for it starts here."""
-        self._reporter.say("start", id=nodeid)
+        self.reporter.say("start", id=short_id(nodeid))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
+        self, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Keep the facts of an exception with its report."""
-        del item
         report = yield
         if report.failed and call.excinfo is not None:
             report.grader_failure = describe(call.excinfo.value, self._root)  # type: ignore[attr-defined] # reports carry extra attributes by design
@@ -161,14 +106,34 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Say how a phase of a test, or one of its sub-tests, ended."""
-        self._reporter.say(
+        self.reporter.say(
             "phase",
-            id=report.nodeid,
+            id=short_id(report.nodeid),
             when=report.when,
             outcome=report.outcome,
             expected_to_fail=hasattr(report, "wasxfail") or _is_strict_pass(report),
             failure=getattr(report, "grader_failure", None),
         )
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Say which file of the student's raised where pytest does not expect it: in a hook."""
+        facts = describe(excinfo.value, self._root)
+        if facts["file"] is not None and not self._collected:
+            self.reporter.say("unreadable", path=facts["file"], failure=facts)
+
+
+def _conftests(root: Path, targets: Sequence[str]) -> Iterator[str]:
+    """Yield the ``conftest.py`` files above ``targets``, in the order in which pytest reads them.
+
+    Each is looked for when the one before has been read.
+    """
+    seen: set[Path] = set()
+    for target in targets:
+        for folder in reversed(Path(target).parents):
+            path = folder / "conftest.py"
+            if path not in seen and (root / path).is_file():
+                seen.add(path)
+                yield path.as_posix()
 
 
 def _is_strict_pass(report: pytest.TestReport) -> bool:

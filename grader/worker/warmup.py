@@ -1,7 +1,7 @@
 """A throw-away session in the trusted process, so that no cell pays for first times."""
 
+import contextlib
 import gc
-import os
 import random
 import shutil
 import sys
@@ -64,12 +64,9 @@ def warm_up(cells: Path) -> None:
     folder, suite = cells / "warm", cells / "warm" / "tests"
     suite.mkdir(parents=True)
     (suite / "test_warm_up.py").write_text(SUITE)
-    before = os.getcwd()  # noqa: PTH109 — restored as it was, whatever it was
-    with private_folders(folder):
-        os.chdir(suite)
+    with private_folders(folder), contextlib.chdir(suite):
         load_profile()
         run_pytest(suite, ["test_warm_up.py"], 0, [])
-        os.chdir(before)
     shutil.rmtree(folder)
     for name in set(sys.modules) - loaded:
         if name.startswith("test_warm_up"):

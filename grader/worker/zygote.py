@@ -20,11 +20,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Never
 
-from . import confine, modules, wire
+from . import clearing, confine, modules, wire
 from .warmup import warm_up
 
 SPLICE_NONBLOCK = 0x02
-PIPE_BYTES = 1 << 20
+STANDS = b"."  # a cell's word that it has read its text and confined itself
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Birth:
     """What a freshly forked cell knows of itself."""
 
     payload: int
-    acknowledge: int
+    ready: int
     results: int
     directory: Path
     uid: int | None
@@ -62,21 +62,18 @@ class Zygote:
 
     def _birth(self, size: int) -> Birth | None:
         """Fork a cell and see it to its end; in the child, return at once."""
-        self.served += 1
-        uids = self.setup["uids"]
-        reaper = uids[0] if uids else 0
-        uid = uids[0] + self.served if uids else None
+        uid, reaper = self._identity()
         directory = Path(self.setup["cells"]) / "cell"
         directory.mkdir(mode=0o700)
-        results, result_end = os.pipe()
-        acknowledged, acknowledge = os.pipe()
         if uid is not None:
             os.chown(directory, uid, uid)
+        results, result_end = os.pipe()
+        ready, ready_end = os.pipe()
         cell = os.fork()
         if cell == 0:
             return Birth(
                 payload=size,
-                acknowledge=acknowledge,
+                ready=ready_end,
                 results=result_end,
                 directory=directory,
                 uid=uid,
@@ -84,20 +81,30 @@ class Zygote:
                 limits=self.setup["limits"],
             )
         os.close(result_end)
-        os.close(acknowledge)
-        understood = os.read(acknowledged, 1)
-        os.close(acknowledged)
-        flooded = relay(cell, results) if understood else False
-        status, usage = confine.end(cell, uid, reaper)
+        os.close(ready_end)
+        word = os.read(ready, wire.LINE_CAP)
+        os.close(ready)
+        flooded = relay(cell, results) if word == STANDS else False
+        status, usage = clearing.end(cell, uid, reaper)
+        if word != STANDS:
+            fail(f"a cell could not be set up: {word.decode(errors='replace') or status}")
         if not flooded:
-            drain(results)
+            pass_on(results, wire.DATA_CAP)
         os.close(results)
-        if not understood:
-            fail(f"the cell ended with wait status {status} before it had read its text")
-        confine.wipe(directory, uid, reaper)
+        clearing.wipe(directory, uid, reaper)
         cpu = usage.ru_utime + usage.ru_stime
         write(wire.frame(wire.END, wire.Ending(status, flooded, cpu, usage.ru_maxrss).pack()))
         return None
+
+    def _identity(self) -> tuple[int | None, int]:
+        """Return the next cell's user, and the one that kills and deletes for it."""
+        self.served += 1
+        if self.setup["uids"] is None:
+            return None, 0
+        first, count = self.setup["uids"]
+        if self.served >= count:
+            fail(f"{count} users are used up")
+        return first + self.served, first
 
 
 def read_exactly(size: int) -> bytes:
@@ -171,18 +178,18 @@ def pass_on(results: int, room: int) -> int:
     left = size
     while left:
         try:
-            left -= os.splice(results, 1, left, flags=SPLICE_NONBLOCK)
+            moved = os.splice(results, 1, left, flags=SPLICE_NONBLOCK)
         except BlockingIOError:
-            if not select.select([results], [], [], 0)[0]:
-                os._exit(1)  # somebody else took the bytes that the frame promises
-            select.select([], [1], [])
+            if select.select([results], [], [], 0)[0]:
+                select.select([], [1], [])
+                continue
+            moved = 0
+        if moved == 0:
+            # The cell took back what it had said, and the frame is promised: say nothing in it.
+            write(b"\n" * left)
+            break
+        left -= moved
     return size
-
-
-def drain(results: int) -> None:
-    """Pass on what an ended cell left in its pipe, up to one pipe's content."""
-    with contextlib.suppress(OSError):
-        pass_on(results, wire.DATA_CAP)
 
 
 def receive_setup() -> wire.Setup:
