@@ -7,7 +7,8 @@ COPY wheels /wheels
 RUN python3 -m venv /opt/worker \
     && /opt/worker/bin/pip install --quiet --no-index --find-links=/wheels /wheels/*.whl \
     && /opt/worker/bin/pip uninstall --quiet --yes pip setuptools
-COPY grader_worker /opt/worker/lib/grader_worker
+# A `site-packages`, since Hypothesis would take constants from the worker's own files.
+COPY grader_worker /opt/worker/lib/site-packages/grader_worker
 RUN /opt/worker/bin/python -m compileall -q /opt/worker/lib
 
 FROM ${BASE_IMAGE}

@@ -1,18 +1,23 @@
 """The worker's image: free of any course, named by the content of all that goes into it."""
 
+import contextlib
 import hashlib
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import requires
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import worker
 from .course import BUILTIN, builtin_root
 from .messages import message
 from .problems import Void
+
+if TYPE_CHECKING:
+    from docker import APIClient
 
 DEFAULT_BASE = "python:3.11-slim-bookworm"
 PYTHON = "3.11"
@@ -56,36 +61,51 @@ def build(base: str = DEFAULT_BASE, tell: Callable[[str], None] = lambda line: N
     Void
         If the engine doesn't answer, a wheel can't be had, or a step fails.
     """
-    from .sandbox.docker import engine
+    from .sandbox.docker import TROUBLE, engine
 
-    client = engine()
-    client.timeout = SECONDS
-    with tempfile.TemporaryDirectory(prefix="grader-image-") as folder:
-        context = Path(folder)
-        shutil.copy(dockerfile(), context / "Dockerfile")
-        package = context / "grader_worker"
-        package.mkdir()
-        for name, content in worker_files().items():
-            (package / name).write_bytes(content)
-        tell(f"downloading {', '.join(pins())}")
-        architecture = client.version()["Arch"]
-        download_wheels(context / "wheels", MACHINES.get(architecture, architecture))
-        name = image_name()
-        tell(f"building {name} on {base}")
-        for step in client.build(
-            path=str(context),
-            tag=name,
-            buildargs={"BASE_IMAGE": base},
-            network_mode="none",
-            rm=True,
-            forcerm=True,
-            decode=True,
-        ):
-            if "error" in step:
-                raise Void(message("image-unbuildable", why=step["error"].strip()), "machine")
-            if line := step.get("stream", "").strip():
+    with (
+        contextlib.closing(engine()) as client,
+        tempfile.TemporaryDirectory(prefix="grader-image-") as folder,
+    ):
+        client.timeout = SECONDS
+        context, name = Path(folder), image_name()
+        try:
+            architecture = client.version()["Arch"]
+            tell(f"downloading {', '.join(pins())}")
+            prepare(context, MACHINES.get(architecture, architecture))
+            tell(f"building {name} on {base}")
+            for line in _build_steps(client, context, base, name):
                 tell(line)
+        except TROUBLE as problem:
+            raise Void(message("image-unbuildable", why=problem), "machine") from None
     return name
+
+
+def _build_steps(client: "APIClient", context: Path, base: str, name: str) -> Iterator[str]:
+    """Build, and yield what the engine says; raises `Void` where a step fails."""
+    for step in client.build(
+        path=str(context),
+        tag=name,
+        buildargs={"BASE_IMAGE": base},
+        network_mode="none",
+        rm=True,
+        forcerm=True,
+        decode=True,
+    ):
+        if "error" in step:
+            raise Void(message("image-unbuildable", why=step["error"].strip()), "machine")
+        if line := step.get("stream", "").strip():
+            yield line
+
+
+def prepare(context: Path, machine: str) -> None:
+    """Write all that the image is built from into ``context``."""
+    shutil.copy(dockerfile(), context / "Dockerfile")
+    package = context / "grader_worker"
+    package.mkdir()
+    for name, content in worker_files().items():
+        (package / name).write_bytes(content)
+    download_wheels(context / "wheels", machine)
 
 
 def download_wheels(folder: Path, machine: str) -> None:
@@ -94,9 +114,13 @@ def download_wheels(folder: Path, machine: str) -> None:
     arguments = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:"]
     arguments += ["--python-version", PYTHON, "--dest", str(folder)]
     arguments += [f"--platform={name}" for name in [*platforms, f"manylinux2014_{machine}"]]
-    done = subprocess.run(
-        [*arguments, *pins()], capture_output=True, text=True, timeout=SECONDS, check=False
-    )
+    try:
+        done = subprocess.run(
+            [*arguments, *pins()], capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        why = f"pip downloaded nothing within {SECONDS} s"
+        raise Void(message("image-unbuildable", why=why), "machine") from None
     if done.returncode:
         why = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
         raise Void(message("image-unbuildable", why=why), "machine")

@@ -4,10 +4,11 @@ A back-end only opens a channel, a stream of bytes to and from a worker that it 
 what is said on it is the business of `grader.sandbox.session`.
 """
 
+import random
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..worker import wire
+from grader.worker import wire
 
 
 class Channel(Protocol):
@@ -57,6 +58,19 @@ def limits(memory_megabytes: int, seconds_in_all: float, processes: int | None) 
         processes=processes,
         cpu_seconds=int(seconds_in_all) + 60,
     )
+
+
+FIRST_USER, LAST_USER, USERS_EACH = 200_000, 60_000_000, 100_000
+
+
+def some_users() -> tuple[int, int]:
+    """Return the first and the number of a range of users that nobody else is likely to have.
+
+    The kernel counts processes by user, across containers too.
+    """
+    slots = (LAST_USER - FIRST_USER) // USERS_EACH
+    start = FIRST_USER + random.SystemRandom().randrange(slots) * USERS_EACH
+    return start, USERS_EACH
 
 
 ENVIRONMENT = {

@@ -12,35 +12,34 @@ from docker import utils
 from docker.errors import APIError, DockerException, ImageNotFound
 from docker.types import LogConfig, Ulimit
 
-from ..course import Limits
-from ..image import image_name
-from ..messages import message
-from ..problems import Void
-from . import ENVIRONMENT, Channel, Site, command, limits
+from grader.course import Limits
+from grader.image import image_name
+from grader.messages import message
+from grader.problems import Void
+
+from . import ENVIRONMENT, Channel, Site, command, limits, some_users
 
 READ_SIZE = 1 << 16
 ENGINE_SECONDS = 30
-CELLS = "/cells"
-UIDS = (100_000, 100_000)
+REMOVAL_SECONDS = 10.0
+CELLS, PYTHON, PACKAGES = "/cells", "/opt/worker/bin/python", "/opt/worker/lib/site-packages"
 LABEL = "grader.worker"
 WORKER_MEGABYTES = 256
+PROCESSES, CELL_PROCESSES = 64, 48  # the worker needs some to end a cell that has used up its own
 MULTIPLEX = struct.Struct(">BxxxL")
 STDERR = 2
+TROUBLE = (DockerException, requests.RequestException, OSError)
 
 
 def engine() -> docker.APIClient:
     """Connect to the Docker engine; raises `Void` if it doesn't answer."""
     try:
-        client = docker.APIClient(timeout=ENGINE_SECONDS, **_address())
+        client = docker.APIClient(version="auto", timeout=ENGINE_SECONDS, **utils.kwargs_from_env())
         client.ping()
-    except (DockerException, requests.RequestException) as problem:
-        why = str(problem).splitlines()[0][:200]
+    except TROUBLE as problem:
+        why = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
         raise Void(message("no-engine", why=why, program="grade"), "machine") from None
     return client
-
-
-def _address() -> dict[str, Any]:
-    return {"version": "auto", **utils.kwargs_from_env()}
 
 
 class DockerSandbox:
@@ -51,22 +50,25 @@ class DockerSandbox:
 
     def __init__(self, allowed: Limits) -> None:
         self._limits = allowed
-        self._engine = engine()
         self._image = image_name()
-        try:
-            self._engine.inspect_image(self._image)  # type: ignore[no-untyped-call] # a gap in the stubs
-        except ImageNotFound:
-            missing = message("no-image", image=self._image, program="grade")
-            raise Void(missing, "machine") from None
+        with contextlib.closing(engine()) as client:
+            try:
+                client.inspect_image(self._image)  # type: ignore[no-untyped-call] # a gap in the stubs
+            except ImageNotFound:
+                missing = message("no-image", image=self._image, program="grade")
+                raise Void(missing, "machine") from None
 
     def open(self) -> tuple[Channel, Site]:
         """Start a worker in a fresh container."""
         megabytes = self._limits.memory_megabytes
-        site = Site(CELLS, UIDS, limits(megabytes, self._limits.seconds_in_all, 48))
+        allowed = limits(megabytes, self._limits.seconds_in_all, CELL_PROCESSES)
+        client = engine()
         try:
-            return _Container(engine(), self._image, megabytes + WORKER_MEGABYTES), site
-        except (DockerException, requests.RequestException) as problem:
+            container = _Container(client, self._image, megabytes + WORKER_MEGABYTES)
+        except TROUBLE as problem:
+            client.close()
             raise Void(message("worker-lost", why=problem), "machine") from None
+        return container, Site(CELLS, some_users(), allowed)
 
 
 class _Container:
@@ -76,7 +78,7 @@ class _Container:
         self._said: str | None = None
         self._id = client.create_container(
             image,
-            command("/opt/worker/bin/python", "/opt/worker/lib"),
+            command(PYTHON, PACKAGES),
             stdin_open=True,
             hostname="sandbox",
             user="0:0",
@@ -132,15 +134,21 @@ class _Container:
     def close(self) -> str:
         if self._said is None:
             self._said = self._errors.decode(errors="replace")
-            with contextlib.suppress(OSError):
-                self._socket.close()
+            self._stream.close()
+            self._socket.close()
             self._remove()
+            self._client.close()
         return self._said
 
     def _remove(self) -> None:
-        with contextlib.suppress(APIError, requests.RequestException):
-            self._client.remove_container(self._id, force=True, v=True)
-        self._client.close()
+        """Remove the container and wait until it is gone; the engine may be at it already."""
+        with contextlib.suppress(*TROUBLE):
+            with contextlib.suppress(APIError):
+                self._client.remove_container(self._id, force=True, v=True)
+            deadline = time.monotonic() + REMOVAL_SECONDS
+            while time.monotonic() < deadline:
+                self._client.inspect_container(self._id)  # raises `NotFound` in the end
+                time.sleep(0.02)
 
 
 def _confinement(client: docker.APIClient, megabytes: int) -> dict[str, Any]:
@@ -154,9 +162,10 @@ def _confinement(client: docker.APIClient, megabytes: int) -> dict[str, Any]:
         ipc_mode="none",
         mem_limit=megabytes << 20,
         memswap_limit=megabytes << 20,
-        pids_limit=64,
+        pids_limit=PROCESSES,
         nano_cpus=1_000_000_000,
         ulimits=[Ulimit(name="core", soft=0, hard=0)],
         log_config=LogConfig(type="none"),
+        auto_remove=True,  # even if nobody is left to ask for it
     )
     return configuration
