@@ -3,14 +3,14 @@
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from types import TracebackType
 from typing import Self
 
 from .cells import Cell
 from .outcome import End, Outcome, Watch
 from .sandbox import Sandbox
-from .sandbox.session import Clock, Session, WorkerLost
+from .sandbox.session import Clock, Session, WorkerLostError
 from .worker import wire
 
 ATTEMPTS = 2
@@ -43,9 +43,7 @@ class Lab:
         self._sandbox, self._modules, self._preload = sandbox, modules, list(preload)
         self._fresh = fresh
         self._idle: queue.LifoQueue[Session] = queue.LifoQueue()
-        self._sessions: set[Session] = set()
-        self._guard = threading.Lock()
-        self._closed = False
+        self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="lab")
         self.versions: dict[str, str] = {}
 
@@ -58,12 +56,12 @@ class Lab:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with self._guard:
-            self._closed = True
-            sessions = list(self._sessions)
-        for session in sessions:
-            session.close()
+        # Each busy thread notices and ends its own worker: a descriptor closed under a reader
+        # could be another's by the time it is read.
+        self._closing.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        while not self._idle.empty():
+            self._idle.get_nowait().close()
 
     def run(
         self,
@@ -93,36 +91,26 @@ class Lab:
         why = ""
         for _ in range(ATTEMPTS):
             session = self._take()
+            keep = False
             try:
                 outcome = session.run(job(cell), clock, lambda watch: enough(cell, watch))
-            except WorkerLost as problem:
-                self._discard(session)
+                keep = not self._fresh
+            except WorkerLostError as problem:
                 why = str(problem)
                 continue
-            except BaseException:
-                self._discard(session)
-                raise
-            if self._fresh:
-                self._discard(session)
-            else:
-                self._idle.put(session)
+            finally:
+                if keep:
+                    self._idle.put(session)
+                else:
+                    session.close()
             return outcome
         return Outcome(end=End.FAULT, reason=why)
 
     def _take(self) -> Session:
+        """Return an idle worker, or a new one; raises ``CancelledError`` once all is to end."""
         try:
             return self._idle.get_nowait()
         except queue.Empty:
-            session = Session(self._sandbox, self._modules, self._preload)
-        with self._guard:
-            if self._closed:
-                session.close()
-                raise CancelledError
-            self._sessions.add(session)
-            self.versions = session.versions
+            session = Session(self._sandbox, self._modules, self._preload, self._closing)
+        self.versions = session.versions
         return session
-
-    def _discard(self, session: Session) -> None:
-        with self._guard:
-            self._sessions.discard(session)
-        session.close()

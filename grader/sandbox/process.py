@@ -6,7 +6,6 @@ test from reading what its user may read, nor from the network.
 
 import contextlib
 import os
-import random
 import select
 import shutil
 import signal
@@ -16,15 +15,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from .. import worker
-from ..course import Limits
-from ..messages import message
-from ..problems import Void
-from . import ENVIRONMENT, Channel, Site, command, limits
+from grader import worker
+from grader.course import Limits
+from grader.messages import message
+from grader.problems import Void
+from grader.worker.clearing import empty
+
+from . import ENVIRONMENT, Channel, Site, command, limits, some_users
 
 READ_SIZE = 1 << 16
-END_SECONDS = 5.0
-FIRST_UID, LAST_UID, UIDS_EACH = 200_000, 60_000_000, 100_000
+WRITE_SECONDS, END_SECONDS = 30.0, 5.0
+PROCESSES = 64
 
 
 class ProcessSandbox:
@@ -40,32 +41,22 @@ class ProcessSandbox:
         """Start a worker in a private directory."""
         if sys.platform != "linux":
             raise Void(message("platform", system=sys.platform), "machine")
-        home = Path(tempfile.mkdtemp(prefix="grader-"))
-        home.chmod(0o711)
-        cells, package = home / "cells", home / "site-packages" / "grader_worker"
-        cells.mkdir(mode=0o711)
-        shutil.copytree(
-            Path(worker.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
-        )
-        uids = _some_uids() if os.geteuid() == 0 else None
+        users = some_users() if os.geteuid() == 0 else None
+        try:
+            channel = _Process(users)
+        except OSError as problem:
+            raise Void(message("worker-lost", why=problem), "machine") from None
         site = Site(
-            cells=str(cells),
-            uids=uids,
+            cells=str(channel.cells),
+            uids=users,
             limits=limits(
                 self._limits.memory_megabytes,
                 self._limits.seconds_in_all,
-                64 if uids else None,
+                PROCESSES if users else None,
             ),
-            read_anything=uids is not None and not _readable_by_others(),
+            read_anything=users is not None and not _readable_by_others(),
         )
-        return _Process(home, uids), site
-
-
-def _some_uids() -> tuple[int, int]:
-    """Return a range of users that nobody else is likely to have."""
-    slots = (LAST_UID - FIRST_UID) // UIDS_EACH
-    start = FIRST_UID + random.SystemRandom().randrange(slots) * UIDS_EACH
-    return start, UIDS_EACH
+        return channel, site
 
 
 def _readable_by_others() -> bool:
@@ -79,67 +70,111 @@ def _readable_by_others() -> bool:
 
 
 class _Process:
-    def __init__(self, home: Path, uids: tuple[int, int] | None) -> None:
-        self._home, self._uids = home, uids
-        self._errors = (home / "errors").open("w+b")
-        self._process = subprocess.Popen(
-            command(sys.executable, str(home / "site-packages")),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=ENVIRONMENT,
-            cwd=home,
-            start_new_session=True,
-            bufsize=0,
-        )
+    """A worker in a folder of its own, which goes with it."""
+
+    def __init__(self, users: tuple[int, int] | None) -> None:
+        self._users = users
         self._said: str | None = None
+        self._home = Path(tempfile.mkdtemp(prefix="grader-"))
+        self.cells = self._home / "cells"
+        try:
+            self._process = self._start()
+        except BaseException:
+            _delete(self._home)
+            raise
+        # Never to wait on a worker that has stopped reading.
+        os.set_blocking(self._stdin, False)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # A `site-packages`, since Hypothesis would take constants from the worker's own files.
+        packages = self._home / "site-packages"
+        self._home.chmod(0o711)
+        self.cells.mkdir(mode=0o711)
+        shutil.copytree(
+            Path(worker.__file__).parent,
+            packages / "grader_worker",
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+        with (self._home / "errors").open("wb") as errors:
+            return subprocess.Popen(
+                command(sys.executable, str(packages)),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=ENVIRONMENT,
+                cwd=self._home,
+                start_new_session=True,
+                bufsize=0,
+            )
+
+    @property
+    def _stdin(self) -> int:
+        return self._process.stdin.fileno() if self._process.stdin else -1
+
+    @property
+    def _stdout(self) -> int:
+        return self._process.stdout.fileno() if self._process.stdout else -1
 
     def write(self, data: bytes) -> None:
-        assert self._process.stdin is not None
         view = memoryview(data)
         while view:
-            view = view[self._process.stdin.write(view) or 0 :]
+            if not select.select([], [self._stdin], [], WRITE_SECONDS)[1]:
+                raise TimeoutError(f"it read nothing for {WRITE_SECONDS:g} s")
+            with contextlib.suppress(BlockingIOError):
+                view = view[os.write(self._stdin, view) :]
 
     def read(self, seconds: float) -> bytes:
-        assert self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], seconds)
-        if not ready:
+        if not select.select([self._stdout], [], [], seconds)[0]:
             raise TimeoutError
-        return os.read(self._process.stdout.fileno(), READ_SIZE)
+        return os.read(self._stdout, READ_SIZE)
 
     def close(self) -> str:
-        if self._said is not None:
-            return self._said
+        if self._said is None:
+            self._end()
+            if self._users is not None:
+                _kill_users(*self._users)
+            words = (self._home / "errors").read_bytes()[-READ_SIZE:]
+            self._said = words.decode(errors="replace")
+            _delete(self._home)
+        return self._said
+
+    def _end(self) -> None:
+        """Let the worker end by itself, which its closed standard input tells it to, or end it."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+                stream.close()
         try:
             self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        if self._uids is not None:
-            _kill_users(*self._uids)
-        self._errors.seek(0)
-        self._said = self._errors.read(READ_SIZE).decode(errors="replace")
-        self._errors.close()
-        shutil.rmtree(self._home, ignore_errors=True)
-        return self._said
 
 
-def _kill_users(start: int, count: int) -> None:
+def _delete(home: Path) -> None:
+    with contextlib.suppress(OSError):
+        empty(home)
+        home.rmdir()
+
+
+def _kill_users(first: int, count: int) -> None:
     """Kill what processes of these users are left; as a rule there are none."""
     deadline = time.monotonic() + END_SECONDS
     while time.monotonic() < deadline:
-        left = []
-        for entry in Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                if entry.name.isdigit() and start <= entry.stat().st_uid < start + count:
-                    left.append(int(entry.name))
+        left = [process for process in _processes() if first <= process[1] < first + count]
         if not left:
             return
-        for process in left:
+        for process, _ in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def _processes() -> list[tuple[int, int]]:
+    """Return each process with its user."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit():
+                found.append((int(entry.name), entry.stat().st_uid))
+    return found

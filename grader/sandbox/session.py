@@ -4,24 +4,29 @@ import json
 import os
 import signal
 import struct
+import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from ..messages import message
-from ..outcome import End, Outcome, Watch
-from ..problems import Void
-from ..worker import wire
-from . import Channel, Sandbox
+from grader.messages import message
+from grader.outcome import End, Outcome, Watch
+from grader.problems import Void
+from grader.worker import wire
+
+from . import Sandbox
 
 START_SECONDS = 120.0
 GRACE_SECONDS = 15.0
+GLANCE_SECONDS = 0.25  # how often a wait looks whether it is still wanted
 FRAME_CAP = 8 << 20
+WORDS_CAP = 500
 
 
-class WorkerLost(Exception):
+class WorkerLostError(Exception):
     """The worker ended or fell silent; its cell says nothing, and a new worker is needed."""
 
 
@@ -39,13 +44,33 @@ class Clock:
 
 
 class Session:
-    """A started worker; use it as a context manager."""
+    """A started worker; use it as a context manager, in one thread.
+
+    Parameters
+    ----------
+    sandbox
+        Where the worker runs.
+    modules, preload
+        What every cell shares: modules served from memory, and what is imported beforehand.
+    cancelled
+        Once it is set, whatever waits for the worker raises ``CancelledError``.
+
+    Raises
+    ------
+    Void
+        If the worker can't be started.
+    """
 
     def __init__(
-        self, sandbox: Sandbox, modules: dict[str, wire.Module], preload: list[str]
+        self,
+        sandbox: Sandbox,
+        modules: dict[str, wire.Module],
+        preload: list[str],
+        cancelled: threading.Event | None = None,
     ) -> None:
-        self._channel, site = sandbox.open()
+        self._cancelled = cancelled or threading.Event()
         self._buffer = bytearray()
+        self._channel, site = sandbox.open()
         setup = wire.Setup(
             wire=wire.VERSION,
             modules=modules,
@@ -90,25 +115,25 @@ class Session:
 
         Raises
         ------
-        WorkerLost
+        WorkerLostError
             If the worker ends or doesn't end its cell when told to.
         """
         return _Conversation(self, clock, enough).run(job)
 
     def send(self, kind: bytes, body: bytes = b"") -> None:
-        """Send one frame; raises `WorkerLost` if the worker has ended."""
+        """Send one frame; raises `WorkerLostError` if the worker has ended."""
         try:
             self._channel.write(wire.frame(kind, body))
         except OSError as problem:
-            raise WorkerLost(self._last_words(str(problem))) from None
+            raise WorkerLostError(self._last_words(str(problem))) from None
 
     def receive(self, seconds: float) -> tuple[bytes, bytes]:
-        """Return the next frame; raises ``TimeoutError``, or `WorkerLost` at the end."""
+        """Return the next frame; raises ``TimeoutError``, or `WorkerLostError` at the end."""
         deadline = time.monotonic() + seconds
         self._fill(wire.HEADER.size, deadline)
         kind, size = wire.HEADER.unpack_from(self._buffer)
         if size > FRAME_CAP:
-            raise WorkerLost(f"a frame of {size} bytes")
+            raise WorkerLostError(f"a frame of {size} bytes")
         self._fill(wire.HEADER.size + size, deadline)
         body = bytes(self._buffer[wire.HEADER.size : wire.HEADER.size + size])
         del self._buffer[: wire.HEADER.size + size]
@@ -116,18 +141,23 @@ class Session:
 
     def _fill(self, size: int, deadline: float) -> None:
         while len(self._buffer) < size:
+            if self._cancelled.is_set():
+                raise CancelledError
+            left = deadline - time.monotonic()
             try:
-                data = self._channel.read(max(0.0, deadline - time.monotonic()))
+                data = self._channel.read(max(0.0, min(left, GLANCE_SECONDS)))
             except TimeoutError:
+                if left > GLANCE_SECONDS:
+                    continue
                 raise
             except OSError as problem:
-                raise WorkerLost(self._last_words(str(problem))) from None
+                raise WorkerLostError(self._last_words(str(problem))) from None
             if not data:
-                raise WorkerLost(self._last_words("its stream ended"))
+                raise WorkerLostError(self._last_words("its stream ended"))
             self._buffer += data
 
     def _last_words(self, otherwise: str) -> str:
-        return self.close().strip()[-500:] or otherwise
+        return self.close().strip()[-WORDS_CAP:] or otherwise
 
     def _start(self, setup: wire.Setup) -> dict[str, str]:
         try:
@@ -135,7 +165,7 @@ class Session:
             kind, body = self.receive(START_SECONDS)
         except TimeoutError:
             raise Void(message("worker-mute", seconds=START_SECONDS), "machine") from None
-        except WorkerLost as problem:
+        except WorkerLostError as problem:
             raise Void(message("worker-lost", why=problem), "machine") from None
         if kind != wire.READY:
             raise Void(message("worker-refused", why=body.decode(errors="replace")), "harness")
@@ -151,21 +181,23 @@ class _Conversation:
         self._watch = Watch()
         self._rest = b""
         self._killed: End | None = None
-        self._since = 0.0  # when what runs now began
+        self._ran_out = False
+        self._since = self._whole = 0.0  # when what runs now began, when all must have ended
         self._running: str | None = None
         self._looking = False
 
     def run(self, job: wire.Cell) -> Outcome:
         self._looking = job["mode"] == "look"
         began = self._since = time.monotonic()
-        whole = began + self._clock.in_all
+        self._whole = began + self._clock.in_all
         self._session.send(wire.CELL, json.dumps(job).encode())
         while True:
             try:
-                kind, body = self._session.receive(self._patience(whole))
+                kind, body = self._session.receive(max(0.0, self._until() - time.monotonic()))
             except TimeoutError:
                 if self._killed:
-                    raise WorkerLost("it didn't end its cell when told to") from None
+                    raise WorkerLostError("it didn't end its cell when told to") from None
+                self._ran_out = self._until() == self._whole
                 self._kill(End.TIMEOUT)
                 continue
             if kind == wire.DATA:
@@ -173,14 +205,13 @@ class _Conversation:
             elif kind == wire.END:
                 return self._outcome(body, time.monotonic() - began)
             else:
-                raise WorkerLost(body.decode(errors="replace")[:500])
+                raise WorkerLostError(body.decode(errors="replace")[:WORDS_CAP])
 
-    def _patience(self, whole: float) -> float:
-        now = time.monotonic()
+    def _until(self) -> float:
+        """Return how long to wait for the next frame."""
         if self._killed:
-            return self._since + GRACE_SECONDS - now
-        limit = self._clock.limit(self._running or "")
-        return max(0.0, min(whole, self._since + limit) - now)
+            return self._since + GRACE_SECONDS
+        return min(self._whole, self._since + self._clock.limit(self._running or ""))
 
     def _kill(self, end: End) -> None:
         self._killed, self._since = end, time.monotonic()
@@ -203,7 +234,7 @@ class _Conversation:
         try:
             ending = wire.Ending.unpack(body)
         except struct.error:
-            raise WorkerLost("its last frame made no sense") from None
+            raise WorkerLostError("its last frame made no sense") from None
         end, reason = self._end(ending)
         return self._watch.outcome(
             end,
@@ -211,6 +242,7 @@ class _Conversation:
             cpu_seconds=ending.cpu_seconds,
             peak_kilobytes=ending.peak_kilobytes,
             reason=reason,
+            ran_out=self._ran_out,
         )
 
     def _end(self, ending: wire.Ending) -> tuple[End, str]:
@@ -223,8 +255,14 @@ class _Conversation:
         if watch.finished and whole and status == 0 and set(watch.tests) <= watch.ended():
             return End.COMPLETE, ""
         if os.WIFSIGNALED(status):
-            name = signal.Signals(os.WTERMSIG(status)).name
-            return End.CRASH, f"signal {name}"
+            return End.CRASH, f"signal {_signal_name(os.WTERMSIG(status))}"
         if watch.finished:
             return End.CRASH, f"pytest ended early with exit code {watch.finished.exit}"
         return End.CRASH, f"exit status {os.waitstatus_to_exitcode(status)}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)  # a real-time signal has no name
