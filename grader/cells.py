@@ -83,11 +83,12 @@ def after_look(cell: Cell, outcome: Outcome) -> Cell | None:
 
 def after_calibration(cell: Cell, outcome: Outcome) -> Cell | None:
     """What ends a calibration runs last in the next, and then not at all."""
-    if outcome.end in (End.COMPLETE, End.FAULT):
-        return None
+    if outcome.end in (End.COMPLETE, End.FAULT) or (outcome.ran_out and outcome.collected):
+        return None  # where all tests together take too long, the one that ran is not to blame
     culprit = outcome.at
-    if not outcome.collected and (broken := {one.path for one in outcome.unreadable}):
-        return cell.but(without=(*cell.without, *sorted(broken - set(cell.without))))
+    broken = {one.path for one in outcome.unreadable} - set(cell.without)
+    if not outcome.collected and broken:
+        return cell.but(without=(*cell.without, *sorted(broken)))
     if culprit is None or outcome.end is End.GARBLED:
         return again(cell)
     if not outcome.collected:

@@ -22,11 +22,16 @@ def as_modules(sources: Mapping[str, str | bytes]) -> dict[str, wire.Module]:
         for depth in range(1, len(folders) + 1):
             package = ".".join(folders[:depth])
             found.setdefault(package, wire.Module(source="", package=True))
-        text = content if isinstance(content, str) else content.decode("utf-8", "surrogateescape")
+        text = content if isinstance(content, str) else _decode(content)
         is_package = name == "__init__"
         dotted = ".".join(folders if is_package else [*folders, name])
         found[dotted] = wire.Module(source=text, package=is_package)
     return found
+
+
+def _decode(content: bytes) -> str:
+    """Return a student's text; what isn't UTF-8 stays recognisable and can't be compiled."""
+    return content.decode("utf-8-sig", "surrogateescape")
 
 
 def shared_modules(assignment: Assignment) -> dict[str, wire.Module]:
@@ -56,6 +61,7 @@ class Jobs:
         }
         settings = self.assignment.settings
         looking = cell.purpose == "look"
+        variant = self._variant(cell)
         return wire.Cell(
             mode="look" if looking else "tests",
             files={
@@ -64,9 +70,10 @@ class Jobs:
             },
             root=ROOT,
             targets=[path for path in files if looking or is_test_file(path)],
-            modules=as_modules({self.assignment.module_path: self._variant(cell)}),
+            modules=as_modules({self.assignment.module_path: variant}),
             draw=cell.draw,
-            entropy=entropy(self.assignment.id, cell),
+            # From the variant's text: whoever could compute it has that text in hand anyway.
+            entropy=entropy(variant if isinstance(variant, str) else _decode(variant), cell),
             last=list(cell.last),
             skip=list(cell.skip),
             most_tests=settings.limits.tests,
@@ -83,8 +90,8 @@ class Jobs:
                 return self.own or b""
 
 
-def entropy(assignment: str, cell: Cell) -> int:
+def entropy(key: str, cell: Cell) -> int:
     """Return the seed of a cell's ``random`` state: another for each cell, the same everywhere."""
-    parts = (assignment, cell.purpose, cell.variant.id, cell.draw, cell.number, cell.attempt)
-    digest = hashlib.sha256(":".join(map(str, (*parts, *cell.last))).encode()).digest()
-    return int.from_bytes(digest[:4])
+    parts = (key, cell.purpose, cell.variant.id, cell.draw, cell.number, cell.attempt, *cell.last)
+    text = ":".join(map(str, parts)).encode("utf-8", "surrogateescape")
+    return int.from_bytes(hashlib.sha256(text).digest()[:4])

@@ -172,9 +172,10 @@ class TestRun(Fact):
     @property
     def skipped(self) -> bool:
         """Whether it was skipped in whole or is expected to fail: it tells nothing."""
-        return any(phase.expected_to_fail for phase in self.phases) or any(
-            phase.outcome == "skipped" for phase in self.phases
-        )
+        if any(phase.expected_to_fail for phase in self.phases):
+            return True
+        own = [phase for phase in self.phases if phase.when != "teardown"]
+        return bool(own) and own[-1].outcome == "skipped"  # the last: sub-tests come before
 
     @property
     def finished(self) -> bool:
@@ -193,6 +194,7 @@ class Outcome(Fact):
     collected: bool = False
     at: str | None = None  # the test, or the file, that was running when it ended
     left_out: int = 0  # tests over the assignment's limit
+    ran_out: bool = False  # the limit that it ran into was that of all tests together
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_kilobytes: int = 0
@@ -220,26 +222,26 @@ class Watch:
         self._started = 0.0
 
     def feed(self, lines: Iterable[bytes], now: float) -> None:
-        """Take what a cell said at ``now``, in seconds of the supervisor's clock."""
+        """Take what a cell said at ``now``, in seconds of the supervisor's clock.
+
+        Nothing is believed from the first line on that makes no sense.
+        """
         for line in lines:
             event = read_event(line)
-            if event is None or self.finished:
+            if event is None or isinstance(event, Oversized) or self.finished:
                 self.garbled = True
+            if self.garbled or event is None:
+                return
+            if isinstance(event, FileStarted | Collected | TestStarted | Phase):
+                self._progress(event, now)
             else:
-                self._take(event, now)
+                self._note(event)
 
-    def _take(self, event: Event, now: float) -> None:
+    def _progress(self, event: FileStarted | Collected | TestStarted | Phase, now: float) -> None:
+        """Take an event that says what is running."""
         match event:
             case FileStarted():
                 self.at = event.path
-            case Look():
-                self.looks.append(event)
-            case Unreadable():
-                self.unreadable.append(event)
-            case TestFound():
-                self.tests.append(event.id)
-            case TooMany():
-                self.left_out = max(0, event.count)
             case Collected():
                 self.collected, self.at = True, None
             case TestStarted():
@@ -250,10 +252,20 @@ class Watch:
                 if event.when == "teardown":
                     self._seconds[event.id] = now - self._started
                     self.at = None
+
+    def _note(self, event: Event) -> None:
+        """Take an event that says what there is."""
+        match event:
+            case Look():
+                self.looks.append(event)
+            case Unreadable():
+                self.unreadable.append(event)
+            case TestFound():
+                self.tests.append(event.id)
+            case TooMany():
+                self.left_out = max(0, event.count)
             case Finished():
                 self.finished = event
-            case Oversized():
-                self.garbled = True
 
     def failing(self) -> frozenset[str]:
         """Return the tests that have failed ordinarily so far, in setup or call."""
