@@ -300,6 +300,21 @@ class TestGradients:
         module(same)[0].sum().backward()
         np.testing.assert_array_equal(x.grad, same.grad)
 
+    @pytest.mark.parametrize("lengths", [None, LENGTHS])
+    def test_the_graph_of_a_call_does_not_grow_with_the_steps(
+        self, cell: Cell, lengths: list[int] | None
+    ) -> None:
+        def nodes(steps: int) -> int:
+            out, _ = cell(D, H, rng=0)(batch(0, (steps, B, D)), lengths)
+            found, waiting = set(), [out]
+            while waiting:
+                tensor = waiting.pop()
+                found.add(tensor)
+                waiting.extend(tensor._parents)
+            return len(found)
+
+        assert nodes(T) == nodes(10 * T) <= 9
+
     def test_an_input_that_requires_no_gradient_gets_none(self, cell: Cell) -> None:
         x, module = Tensor(batch()), cell(D, H, rng=0)
         module(x)[0].sum().backward()

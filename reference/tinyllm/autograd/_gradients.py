@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import EllipsisType, NoneType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 # numpy's own annotations of an index are overloads that no single type covers.
 Index = Any
+_BASIC = int, np.integer, slice, EllipsisType, NoneType
 
 
 def unbroadcast(grad: Array, shape: tuple[int, ...]) -> Array:
@@ -67,21 +69,11 @@ def scatter(grad: Array, index: Index, shape: tuple[int, ...]) -> Array:
 def _picks_nothing_twice(index: Index, shape: tuple[int, ...]) -> bool:
     """Tell whether the index surely picks each element at most once; False only costs time."""
     parts = index if isinstance(index, tuple) else (index,)
-    advanced = [part for part in parts if not _is_basic(part)]
-    if not advanced:
+    if all(isinstance(part, _BASIC) for part in parts):
         return True
-    arrays = [part for part in parts if isinstance(part, np.ndarray)]
-    if len(arrays) != len(parts):
+    if not all(isinstance(part, np.ndarray) for part in parts):
         return False
-    if len(arrays) == 1 and arrays[0].dtype == bool:
-        return True
-    if any(array.dtype.kind not in "iu" for array in arrays):
-        return False
-    flat = np.ravel_multi_index(tuple(arrays), shape[: len(arrays)], mode="wrap")
+    if any(part.dtype.kind not in "iu" for part in parts):
+        return len(parts) == 1
+    flat = np.ravel_multi_index(parts, shape[: len(parts)], mode="wrap")
     return bool(np.bincount(flat.ravel()).max(initial=0) <= 1)
-
-
-def _is_basic(part: object) -> bool:
-    if isinstance(part, bool | np.bool_):
-        return False
-    return part is None or part is Ellipsis or isinstance(part, slice | int | np.integer)

@@ -183,6 +183,7 @@ class _Unrolled:
         dh = self._run_back(blank(grad, self.padding).transpose(0, 2, 1).copy())
         gates = self.slopes[:, :3].reshape(steps, 3 * size, batch)
         dw_hh = by_rows(gates) @ by_rows(self.h[:-1]).T
+        # What x gives to n is not reset by r: from here on the third block is that of n's input.
         self.slopes[:, 2] = self.slopes[:, 3]
         rows = by_rows(gates)
         dx = (rows.T @ self.w_ih).reshape(self.x.shape) if needs_dx else None
