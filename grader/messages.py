@@ -28,7 +28,10 @@ TEXTS: dict[str, str] = {
     "no-module": "no file {path}: `{program} start {assignment}` makes a stub to fill in",
     "stub-untouched": "{path} is the untouched stub: build {module} first",
     "no-contract": "{assignment} has no contract at {path}, so there is nothing to start from",
-    "too-large": "{path}: {why}; {most} allowed: remove what the tests don't need",
+    "too-large": "{path} holds over {most}: remove what isn't needed",
+    "leads-out": "{path} leads out of the repository by a link: put the files themselves there",
+    "unreadable": "can't read {path}: {why}",
+    "unstartable": "can't write {path}: {why}",
     "json-unwritable": "can't write {path}: {why}",
     "unknown-test": "no test {test!r} was collected; collected: {known}",
     "internal": "this is a fault of grader, not yours: {what}; nothing is graded and no score"

@@ -3,6 +3,7 @@
 Nothing is parsed here: reading a student's source is a sandbox's business.
 """
 
+import errno
 import hashlib
 import os
 import re
@@ -14,13 +15,11 @@ from pathlib import Path
 from .messages import message
 from .problems import Unusable
 
-MOST_FILES, MOST_BYTES, MOST_BYTES_EACH, DEEPEST = 200, 4 << 20, 512 << 10, 8
+MOST_FILES, MOST_BYTES, MOST_BYTES_EACH = 200, 4 << 20, 512 << 10
+MOST_LEFT_OUT, DEEPEST, LONGEST = 2000, 8, 200
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]{0,99}")
 # What tools and editors leave behind is nobody's mistake.
-LITTER = frozenset(
-    {"__pycache__", ".pytest_cache", ".hypothesis", ".git", ".idea", ".vscode", "__MACOSX"}
-    | {".DS_Store", ".venv", ".mypy_cache", ".ruff_cache"}
-)
+LITTER = re.compile(r"\..*|__pycache__|__MACOSX|Thumbs\.db|.*\.(pyc|pyo|swp)|.*~")
 
 
 @dataclass(frozen=True)
@@ -53,53 +52,92 @@ def freeze(folder: Path) -> Submission:
     Raises
     ------
     Unusable
-        If there are too many files, or they are too large.
+        If there are too many files, or they are too large, or ``folder`` can't be read.
     """
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise Unusable(message("unreadable", path=folder, why="no permission"))
     files: dict[str, bytes] = {}
     left_out: list[LeftOut] = []
-    for path, why in _walk(folder):
-        name = path.relative_to(folder).as_posix()
+    for path, name, reason in _walk(folder, ""):
+        why = reason
+        if not why:
+            try:
+                files[name] = read_regular(path)
+            except OSError as problem:
+                why = f"it can't be read: {problem.strerror}"
         if why:
-            left_out.append(LeftOut(name, why))
-            continue
-        if len(files) == MOST_FILES:
-            why = f"it holds over {MOST_FILES} files"
-            raise Unusable(message("too-large", path=folder, why=why, most=f"{MOST_FILES} are"))
-        files[name] = _read(path)
-        total = sum(map(len, files.values()))
-        if total > MOST_BYTES:
-            raise Unusable(
-                message("too-large", path=folder, why=f"{total} bytes", most=f"{MOST_BYTES} are")
-            )
+            left_out.append(LeftOut(_printable(name), why))
+        _check(folder, files, left_out)
     return Submission(files, tuple(left_out))
 
 
-def _walk(folder: Path, depth: int = 0) -> Iterator[tuple[Path, str]]:
-    """Yield each file with the reason to leave it out, empty for those to take."""
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        path = folder / entry.name
-        if entry.name in LITTER or entry.name.endswith((".pyc", ".pyo")):
-            continue
-        mode = entry.stat(follow_symlinks=False).st_mode
-        if stat.S_ISLNK(mode):
-            yield path, "it is a link"
-        elif stat.S_ISDIR(mode):
-            if not NAME.fullmatch(entry.name) or depth >= DEEPEST:
-                yield path, "the folder's name or depth is unusual"
-            else:
-                yield from _walk(path, depth + 1)
-        elif not stat.S_ISREG(mode):
-            yield path, "it is no regular file"
-        elif not NAME.fullmatch(entry.name):
-            yield path, "its name is unusual"
-        else:
-            yield path, "" if entry.name.endswith(".py") else "it is no Python file"
+def read_regular(path: Path) -> bytes:
+    """Return the content of a regular file.
 
-
-def _read(path: Path) -> bytes:
+    Raises
+    ------
+    Unusable
+        If it is too large.
+    OSError
+        If it can't be read, or is no regular file, or a link.
+    """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
         content = file.read(MOST_BYTES_EACH + 1)
     if len(content) > MOST_BYTES_EACH:
-        why = f"over {MOST_BYTES_EACH} bytes"
-        raise Unusable(message("too-large", path=path, why=why, most=f"{MOST_BYTES_EACH} are"))
+        raise _too_large(path, f"{MOST_BYTES_EACH} bytes")
     return content
+
+
+def _walk(folder: Path, prefix: str) -> Iterator[tuple[Path, str, str]]:
+    """Yield each file, its name below the top, and the reason to leave it out, if any."""
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        path, name = folder / entry.name, prefix + entry.name
+        if LITTER.fullmatch(entry.name):
+            continue
+        mode = entry.stat(follow_symlinks=False).st_mode
+        if reason := _objection(name, mode):
+            yield path, name, reason
+        elif not stat.S_ISDIR(mode):
+            yield path, name, ""
+        elif os.access(path, os.R_OK | os.X_OK):
+            yield from _walk(path, f"{name}/")
+        else:
+            yield path, name, "the folder can't be read"
+
+
+def _objection(name: str, mode: int) -> str:
+    """Return the reason to leave out a file or folder, if there is one."""
+    last = name.rpartition("/")[2]
+    if stat.S_ISLNK(mode):
+        return "it is a link"
+    if not NAME.fullmatch(last):
+        return "its name is unusual"
+    if len(name) > LONGEST or name.count("/") > DEEPEST:
+        return "it lies too deep, or its path is too long"
+    if stat.S_ISDIR(mode):
+        return ""
+    if not stat.S_ISREG(mode):
+        return "it is no regular file"
+    return "" if last.endswith(".py") else "it is no Python file"
+
+
+def _check(folder: Path, files: Mapping[str, bytes], left_out: list[LeftOut]) -> None:
+    if len(files) > MOST_FILES:
+        raise _too_large(folder, f"{MOST_FILES} files")
+    if len(left_out) > MOST_LEFT_OUT:
+        raise _too_large(folder, f"{MOST_LEFT_OUT} files that are left out")
+    if sum(map(len, files.values())) > MOST_BYTES:
+        raise _too_large(folder, f"{MOST_BYTES} bytes")
+
+
+def _too_large(path: Path, most: str) -> Unusable:
+    return Unusable(message("too-large", path=path, most=most))
+
+
+def _printable(name: str) -> str:
+    """Return a name that is safe in a terminal and in JSON."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)

@@ -1,16 +1,18 @@
 """The student's repository: where things lie, what is built, and the files to start from."""
 
 import ast
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .course import Assignment
 from .messages import message
 from .problems import PrerequisiteMissing, Unusable
-from .submission import Submission, freeze
+from .submission import Submission, freeze, read_regular
 
-HEADING_BULLET = "- "
+BULLET = "- "
+BEFORE_DEFINITION = re.compile(r"\n\n+(?=@|def |async def |class )")
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,18 @@ class Workspace:
             raise Unusable(
                 message("no-test-folder", path=folder, assignment=assignment.id, program=program)
             )
-        return freeze(folder)
+        return freeze(self._kept_in(folder))
 
     def implementation(self, assignment: Assignment) -> bytes | None:
-        """Return the student's own module, or ``None`` if it is missing or the untouched stub."""
+        """Return the student's own module, or ``None`` if it is missing, blank or the mere stub."""
         path = self.root / assignment.student_module
-        if not path.is_file() or path.is_symlink():
+        if not path.is_file():
             return None
-        content = path.read_bytes()
-        return None if _is_stub(content, assignment) else content
+        try:
+            content = read_regular(self._kept_in(path).resolve())
+        except OSError as problem:
+            raise Unusable(message("unreadable", path=path, why=problem.strerror)) from None
+        return content if content.strip() and not _is_stub(content, assignment) else None
 
     def require_implementation(self, assignment: Assignment, program: str) -> bytes:
         """Return the student's own module; raises `Unusable` that says what is missing."""
@@ -49,37 +54,55 @@ class Workspace:
         if content is not None:
             return content
         path = self.root / assignment.student_module
-        if path.exists():
+        if path.is_file():
             raise Unusable(message("stub-untouched", path=path, module=assignment.module))
         raise Unusable(message("no-module", path=path, program=program, assignment=assignment.id))
 
     def require_prerequisites(self, assignment: Assignment) -> None:
-        """Raise `PrerequisiteMissing` that names the first module to build, if any is missing."""
-        for needed in assignment.settings.needs:
-            other = assignment.course.assignment(needed)
-            if self.implementation(other) is None:
+        """Raise `PrerequisiteMissing` that names the first module to build, if any is missing.
+
+        What the assignment names itself comes first, then what that needs in its turn.
+        """
+        course = assignment.course
+        closure = course.closure(assignment.id)
+        indirect = [name for name in course.assignments if name in closure]
+        for needed in dict.fromkeys((*assignment.settings.needs, *indirect)):
+            if self.implementation(course.assignment(needed)) is None:
                 raise PrerequisiteMissing(
                     message("needs", assignment=assignment.id, missing=needed)
                 )
 
     def dependencies(self, assignment: Assignment) -> Mapping[str, bytes]:
         """Return the student's own modules that an assignment builds on, by path."""
-        folder = self.root / "python"
-        wanted = assignment.module.partition(".")[0]
-        sources = freeze(folder / wanted).files if (folder / wanted).is_dir() else {}
-        found = {f"{wanted}/{name}": content for name, content in sources.items()}
+        package = assignment.module.partition(".")[0]
+        folder = (
+            self.root / assignment.student_module.removesuffix(assignment.module_path) / package
+        )
+        sources = freeze(self._kept_in(folder)).files if folder.is_dir() else {}
+        found = {f"{package}/{name}": content for name, content in sources.items()}
+        for needed in assignment.course.closure(assignment.id):
+            other = assignment.course.assignment(needed)
+            if (content := self.implementation(other)) is not None:
+                found[other.module_path] = content
         found.pop(assignment.module_path, None)
         return found
+
+    def _kept_in(self, path: Path) -> Path:
+        """Return ``path``; raises `Unusable` if a link leads from it out of the repository."""
+        if not path.resolve().is_relative_to(self.root):
+            raise Unusable(message("leads-out", path=path))
+        return path
 
 
 def _is_stub(content: bytes, assignment: Assignment) -> bool:
     if not assignment.contract_path.is_file():
         return False
-    return _normal(content.decode(errors="replace")) == _normal(stub(assignment))
+    return _lines(content.decode("utf-8-sig", errors="replace")) == _lines(stub(assignment))
 
 
-def _normal(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+def _lines(text: str) -> list[str]:
+    """Return what editors leave alone: lines that aren't blank, without blanks at their end."""
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
 @dataclass(frozen=True)
@@ -99,31 +122,39 @@ def start(workspace: Workspace, assignment: Assignment) -> Started:
         If the assignment has no contract.
     """
     wanted = {workspace.root / assignment.student_module: stub(assignment)}
-    starter = assignment.starter_path
-    if starter.is_dir():
-        folder = workspace.root / assignment.student_tests
-        for path in sorted(starter.glob("*.py")):
-            wanted[folder / path.name] = path.read_text(encoding="utf-8")
-    written, kept = [], []
-    for path, text in wanted.items():
-        if path.exists():
-            kept.append(path)
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        written.append(path)
-    _make_packages(workspace, assignment)
+    folder = workspace.root / assignment.student_tests
+    for path in sorted(assignment.starter_path.glob("*.py")):
+        wanted[folder / path.name] = path.read_text(encoding="utf-8")
+    written = [path for path, text in wanted.items() if _write_new(path, text)]
+    kept = [path for path in wanted if path not in written]
+    written += [path for path in _packages(workspace, assignment) if _write_new(path, "")]
     return Started(tuple(written), tuple(kept))
 
 
-def _make_packages(workspace: Workspace, assignment: Assignment) -> None:
-    """Give the folders between the module and its root an ``__init__.py`` where one is missing."""
-    top = workspace.root / assignment.student_module
-    for _ in range(assignment.module.count(".")):
-        top = top.parent
-        package = top / "__init__.py"
-        if not package.exists():
-            package.write_text("", encoding="utf-8")
+def _write_new(path: Path, text: str) -> bool:
+    """Return whether ``path`` was written; it isn't if anything is there, be it a broken link."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise Unusable(message("unstartable", path=path, why=problem.strerror)) from None
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    except OSError as problem:
+        raise Unusable(message("unstartable", path=path, why=problem.strerror)) from None
+    return True
+
+
+def _packages(workspace: Workspace, assignment: Assignment) -> Iterator[Path]:
+    """Yield the ``__init__.py`` of each package that the module lies in."""
+    folder = (workspace.root / assignment.student_module).parent
+    for package in reversed(assignment.module.split(".")[:-1]):
+        if folder.name != package or folder == workspace.root:
+            return
+        yield folder / "__init__.py"
+        folder = folder.parent
 
 
 def stub(assignment: Assignment) -> str:
@@ -137,30 +168,45 @@ def stub(assignment: Assignment) -> str:
     path = assignment.contract_path
     if not path.is_file():
         raise Unusable(message("no-contract", assignment=assignment.id, path=path))
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            _raise_not_implemented(node)
-    text = ast.unparse(tree)
-    return text.replace("\ndef ", "\n\ndef ").replace("\nclass ", "\n\nclass ") + "\n"
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    functions = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    # From the end, so that line numbers stay true.
+    for function in sorted(functions, key=lambda node: node.lineno, reverse=True):
+        _raise_not_implemented(function, lines)
+    return BEFORE_DEFINITION.sub("\n\n\n", "\n".join(lines)) + "\n"
 
 
-def _raise_not_implemented(function: ast.FunctionDef) -> None:
-    docstring = [function.body[0]] if ast.get_docstring(function) is not None else []
-    body = ast.parse(f"raise NotImplementedError({function.name!r})").body
-    function.body = [*docstring, *body]
+def _raise_not_implemented(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]
+) -> None:
+    """Put an exception in place of a body's dots, or below its docstring."""
+    last, indent = function.body[-1], " " * (function.col_offset + 4)
+    start, end = last.lineno - 1, last.end_lineno or last.lineno
+    line = lines[start].encode()
+    before, after = line[: last.col_offset].decode(), line[last.col_offset :].decode()
+    head = [before.rstrip()] if before.strip() else []
+    body = [] if ast.unparse(last) == "..." else [indent + after, *lines[start + 1 : end]]
+    lines[start:end] = [*head, *body, f'{indent}raise NotImplementedError("{function.name}")']
 
 
 def sections(contract: str) -> dict[str, list[str]]:
     """Return the lists in a contract's module docstring, by heading.
 
-    A heading is a line of its own, followed at once by lines that begin with a dash.
+    A heading is a line of its own, followed at once by lines that begin with a dash. A line
+    that is indented goes on with the item above it.
     """
     found: dict[str, list[str]] = {}
     heading = ""
     for line in (ast.get_docstring(ast.parse(contract)) or "").splitlines():
-        if line.startswith(HEADING_BULLET):
-            found.setdefault(heading, []).append(line.removeprefix(HEADING_BULLET))
-        elif line.strip():
+        if line.startswith(BULLET):
+            found.setdefault(heading, []).append(line.removeprefix(BULLET).strip())
+        elif line.startswith(" ") and heading in found:
+            found[heading][-1] += f" {line.strip()}"
+        else:
             heading = line.strip()
     return {name: items for name, items in found.items() if name}
