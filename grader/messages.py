@@ -33,9 +33,13 @@ TEXTS: dict[str, str] = {
     "unreadable": "can't read {path}: {why}",
     "unstartable": "can't write {path}: {why}",
     "json-unwritable": "can't write {path}: {why}",
+    "reveal-refused": "--reveal {reveal} says more than {assignment} allows: at most {allowed}",
+    "no-gold-suite": "{assignment} has no gold suite in this course, so its mutants can't be verified",
     "unknown-test": "no test {test!r} was collected; collected: {known}",
     "internal": "this is a fault of grader, not yours: {what}; nothing is graded and no score"
     " changes. Set GRADER_TRACEBACK=1 and tell the course staff what it prints",
+    "machine": "this machine failed: {what}; nothing is graded and no score changes: mend it and"
+    " run it again, and see `grade doctor`",
     "manifest-unreadable": "{path}: {why}",
     "oracle-failed": "{oracle} failed, so the old file stays: {why}",
     "no-torch": "{what} needs torch, which is not installed: pip install 'grader[fixtures]'",
@@ -83,6 +87,9 @@ TEXTS: dict[str, str] = {
     "hypothesis-FlakyFailure": "it doesn't do the same twice on the same input",
     "hypothesis-DeadlineExceeded": "it is too slow for its own deadline",
     "hypothesis-other": "Hypothesis refuses to run it: run it at home",
+    # The course's tests on a student's implementation
+    "course-test-time": "took over {seconds:g} s",
+    "course-test-crash": "ended the interpreter",
     # Verdicts of mutants
     "error-crash": "the run ended the interpreter{at}: a test may only raise",
     "error-memory": "the run used more memory than it may{at}: draw smaller inputs",
