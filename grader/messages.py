@@ -34,7 +34,7 @@ TEXTS: dict[str, str] = {
     "unstartable": "can't write {path}: {why}",
     "json-unwritable": "can't write {path}: {why}",
     "reveal-refused": "--reveal {reveal} says more than {assignment} allows: at most {allowed}",
-    "no-gold-suite": "{assignment} has no gold suite in this course, so its mutants can't be verified",
+    "no-gold-suite": "{assignment} has no gold suite in this course to verify its mutants with",
     "unknown-test": "no test {test!r} was collected; collected: {known}",
     "internal": "this is a fault of grader, not yours: {what}; nothing is graded and no score"
     " changes. Set GRADER_TRACEBACK=1 and tell the course staff what it prints",
