@@ -1,10 +1,12 @@
 """Goldens: written by an oracle with torch, and verified without it."""
 
 import hashlib
-import os
+import json
 import subprocess
 import sys
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -103,12 +105,15 @@ def read(path: Path) -> dict[str, NDArray[Any]]:
     Raises
     ------
     ValueError
-        If an array would need unpickling.
-    OSError
-        If there is no such file, or it is damaged.
+        If it is no archive of arrays, is damaged, or an array would need unpickling.
     """
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is no archive of arrays")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (zipfile.BadZipFile, zlib.error, EOFError) as problem:
+        raise ValueError(f"{path} is damaged: {problem}") from None
 
 
 def torch_version() -> str | None:
@@ -123,9 +128,13 @@ def compute(golden: Golden, target: Path) -> None:
     """Run the oracle, which writes ``target``; raises `Void` with its last line if it fails."""
     command = [sys.executable, str(golden.oracle), str(target)]
     command += ["--seed", str(golden.manifest.seed)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=ORACLE_SECONDS, check=False
-    )
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=ORACLE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        why = f"it took over {ORACLE_SECONDS} s"
+        raise Void(message("oracle-failed", oracle=golden.oracle, why=why), "harness") from None
     if done.returncode:
         why = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise Void(message("oracle-failed", oracle=golden.oracle, why=why), "harness")
@@ -144,30 +153,40 @@ def regenerate(golden: Golden) -> list[str]:
     installed = torch_version()
     if installed is None:
         raise Void(message("no-torch", what="regenerating"), "machine")
-    old = read(golden.path) if golden.path.is_file() else {}
-    folder = golden.path.parent
-    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".npz", dir=folder)
-    os.close(descriptor)
-    fresh = Path(name)
-    try:
-        compute(golden, fresh)
-        new = read(fresh)
-        fresh.chmod(0o644)
-        manifest = golden.manifest.model_copy(
-            update={
-                "torch": installed.partition("+")[0],
-                "numpy": np.__version__,
-                "sha256": _sha256(fresh),
-                "arrays": len(new),
-            }
-        )
-        draft = fresh.with_suffix(".json")
-        draft.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix=".", dir=golden.path.parent) as folder:
+        # Beside the old files, so that each new one takes its place at once.
+        fresh, draft = Path(folder) / "fresh.npz", Path(folder) / "manifest.json"
+        new = _computed(golden, fresh)
+        update = {
+            "torch": installed.partition("+")[0],
+            "numpy": np.__version__,
+            "sha256": _sha256(fresh),
+            "arrays": len(new),
+        }
+        manifest = golden.manifest.model_copy(update=update)
+        text = json.dumps(manifest.model_dump(), indent=2, ensure_ascii=False) + "\n"
+        draft.write_text(text, encoding="utf-8")
+        changed = differences(_read_if_whole(golden.path), new)
         fresh.replace(golden.path)
         draft.replace(golden.manifest_path)
-    finally:
-        fresh.unlink(missing_ok=True)
-    return differences(old, new)
+    return changed
+
+
+def _computed(golden: Golden, target: Path) -> dict[str, NDArray[Any]]:
+    """Run the oracle and read what it wrote; raises `Void` if that is no golden file."""
+    compute(golden, target)
+    try:
+        return read(target)
+    except ValueError as problem:
+        raise Void(message("oracle-failed", oracle=golden.oracle, why=problem), "harness") from None
+
+
+def _read_if_whole(path: Path) -> dict[str, NDArray[Any]]:
+    """Read the file that is to be replaced; a missing or damaged one holds nothing."""
+    try:
+        return read(path)
+    except ValueError:
+        return {}
 
 
 def differences(old: Arrays, new: Arrays) -> list[str]:
@@ -193,7 +212,7 @@ def verify(assignment: Assignment, golden: Golden, sandbox: Sandbox) -> list[Che
     checks = [_matches_manifest(golden)]
     try:
         committed = read(golden.path)
-    except (OSError, ValueError) as problem:
+    except ValueError as problem:
         return [*checks, Check("arrays", good=False, text=str(problem))]
     checks.append(_arrays(golden, committed))
     checks.append(_matches_reference(assignment, sandbox))
@@ -213,7 +232,11 @@ def _matches_manifest(golden: Golden) -> Check:
 
 
 def _arrays(golden: Golden, committed: Arrays) -> Check:
-    bad = [name for name, array in committed.items() if not np.isfinite(array).all()]
+    bad = [
+        name
+        for name, array in committed.items()
+        if _is_float(array) and not np.isfinite(array).all()
+    ]
     count = len(committed)
     good = not bad and count == golden.manifest.arrays
     text = f"{count} of {golden.manifest.arrays} arrays"
@@ -232,12 +255,11 @@ def _matches_reference(assignment: Assignment, sandbox: Sandbox) -> Check:
 
 def _matches_torch(golden: Golden, committed: Arrays) -> Check:
     with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "regenerated.npz"
         try:
-            compute(golden, target)
+            regenerated = _computed(golden, Path(folder) / "regenerated.npz")
         except Void as problem:
             return Check("torch", good=False, text=str(problem))
-        bad = outside(committed, read(target), golden.manifest.tolerances)
+    bad = outside(committed, regenerated, golden.manifest.tolerances)
     text = f"torch {torch_version()} computes the same within the tolerance"
     return Check("torch", not bad, "; ".join(bad) if bad else text)
 
