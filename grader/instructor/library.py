@@ -7,7 +7,9 @@ from grader.course import Assignment
 from grader.course_tests import CourseTest, run_course_tests
 from grader.grade import Grade, Options
 from grader.grading import grade, make_sandbox
+from grader.messages import message
 from grader.mutants import SemanticMutant, defects
+from grader.problems import Unusable
 from grader.submission import freeze
 from grader.verdict import Result
 
@@ -35,39 +37,42 @@ class Verification:
 
 
 def verify(assignment: Assignment, options: Options) -> Verification:
-    """Verify that each mutant applies, differs, and is caught by those who should catch it."""
+    """Verify that each mutant applies, differs, and is caught by those who should catch it.
+
+    Raises
+    ------
+    Unusable
+        If the assignment has no mutants, or no gold suite to try on them.
+    Void
+        If the machine can't run the course's tests.
+    """
+    if not assignment.mutants:
+        raise Unusable(message("no-mutants", assignment=assignment.id))
+    if not assignment.gold_path.is_dir():
+        raise Unusable(message("no-gold-suite", assignment=assignment.id))
     everyone = (*assignment.semantic, *assignment.pool.mutant)
     broken = [Finding(name, text) for name, text in defects(everyone, assignment.source).items()]
     if broken:
         return Verification(tuple(broken), {}, None)
-    findings: list[Finding] = _names(assignment)
     gold = grade(assignment, freeze(assignment.gold_path), options)
-    findings += _gold(gold)
     matrix = course_matrix(assignment, options)
-    findings += _course(assignment.semantic, matrix)
+    findings = [*_gold(gold), *_course(assignment.semantic, matrix)]
     return Verification(tuple(findings), matrix, gold)
 
 
-def _names(assignment: Assignment) -> list[Finding]:
-    ids = [mutant.id for mutant in (*assignment.semantic, *assignment.pool.mutant)]
-    twice = sorted({name for name in ids if ids.count(name) > 1})
-    return [Finding(name, "stands twice") for name in twice]
-
-
 def _gold(gold: Grade) -> list[Finding]:
-    if gold.fault in ("harness", "machine"):
-        return [Finding("gold suite", gold.why.text if gold.why else "could not be run")]
     found = [
-        Finding(test.status.id, f"of the gold suite is {test.status.status}")
+        Finding(test.status.id, f"of the gold suite is {test.status.status.replace('_', ' ')}")
         for test in gold.tests
         if not test.status.counts
     ]
-    found += [
-        Finding(one.mutant.id, f"the gold suite: {one.result.replace('_', ' ')}")
+    if gold.why is not None:
+        return [*found, Finding("gold suite", gold.why.text)]
+    return found + [
+        Finding(one.mutant.id, f"is not caught by the gold suite: {one.result.replace('_', ' ')}")
         for one in gold.verdicts
         if one.result is not Result.KILLED
     ]
-    return found
 
 
 def course_matrix(assignment: Assignment, options: Options) -> dict[str, dict[str, bool]]:
@@ -78,16 +83,17 @@ def course_matrix(assignment: Assignment, options: Options) -> dict[str, dict[st
     results = run_course_tests(
         assignment, implementations, make_sandbox(assignment, options), options.jobs
     )
-    matrix: dict[str, dict[str, bool]] = {}
-    for name, tests in results.items():
-        for test in tests:
-            row = matrix.setdefault(_function(test), {})
-            row[name] = row.get(name, False) or not test.passed
-    return matrix
+    functions = dict.fromkeys(test.function for test in results[""])
+    return {
+        function: {name: _fails(function, tests) for name, tests in results.items()}
+        for function in functions
+    }
 
 
-def _function(test: CourseTest) -> str:
-    return test.name.partition("[")[0]
+def _fails(function: str, tests: Sequence[CourseTest]) -> bool:
+    """Return whether a test fails; one that isn't found, its file being broken, does."""
+    cases = [test for test in tests if test.function == function]
+    return not cases or not all(case.passed for case in cases)
 
 
 def _course(
