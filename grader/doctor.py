@@ -6,7 +6,6 @@ import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from .course import Limits, load_course
 from .image import pins
@@ -43,11 +42,20 @@ def _pins() -> list[Finding]:
     findings = []
     for pin in pins():
         name, _, wanted = pin.partition("==")
-        found = importlib.metadata.version(name)
+        found = _version(name)
         good = found == wanted
-        text = found if good else f"{found}, but {wanted} decides grades: pip install {pin}"
+        text = found or "not installed"
+        if not good:
+            text += f", but {wanted} decides grades: pip install {pin}"
         findings.append(Finding(name, good, text))
     return findings
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _course() -> Finding:
@@ -62,8 +70,9 @@ def _course() -> Finding:
 def _disk() -> Finding:
     folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free
-    text = f"{free >> 20} MB free in {folder}"
-    return Finding("disk", free >= LEAST_FREE_BYTES, text)
+    good = free >= LEAST_FREE_BYTES
+    advice = "" if good else f": make room for {LEAST_FREE_BYTES >> 20} MB, or set TMPDIR"
+    return Finding("disk", good, f"{free >> 20} MB free in {folder}{advice}")
 
 
 def _docker() -> Finding:
@@ -96,7 +105,5 @@ def _works(subject: str, sandbox: Sandbox) -> Finding:
 
 
 def _torch() -> Finding:
-    if find_spec("torch") is None:
-        text = "not installed; only `fixtures regenerate` needs it: pip install 'grader[fixtures]'"
-        return Finding("torch", good=True, text=text)
-    return Finding("torch", good=True, text=importlib.metadata.version("torch"))
+    missing = "not installed; only `grade fixtures` uses it: pip install 'grader[fixtures]'"
+    return Finding("torch", good=True, text=_version("torch") or missing)
