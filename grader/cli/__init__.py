@@ -1,20 +1,21 @@
 """The command line: it parses, calls the library, prints, and maps the result to an exit code."""
 
+import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from grader.messages import message
 from grader.problems import Problem
 
-from . import build, instruct, student
+from . import build, grading, instruct, student
 from .exits import Exit, exit_of_problem
-
-Command = click.Group
+from .output import complain, fault
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,7 +31,7 @@ def grade(context: click.Context) -> int:
     return Exit.PASSED
 
 
-for commands in (student.COMMANDS, instruct.COMMANDS, build.COMMANDS):
+for commands in (student.COMMANDS, grading.COMMANDS, instruct.COMMANDS, build.COMMANDS):
     for command in commands:
         grade.add_command(command)
 
@@ -45,23 +46,38 @@ def main(arguments: Sequence[str] | None = None, program: str | None = None) -> 
     program
         The name that was typed, which messages repeat; by default the process' own.
     """
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
     program = program or Path(sys.argv[0]).name
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        result = grade.main(arguments, program, standalone_mode=False)
+        with _terminable():
+            result = grade.main(arguments, program, standalone_mode=False)
     except click.ClickException as problem:
         problem.show()
         return Exit.UNUSABLE
     except (click.Abort, KeyboardInterrupt):
-        errors.print("interrupted", markup=False)
+        complain(program, "interrupted")
         return Exit.INTERRUPTED
     except Problem as problem:
-        errors.print(f"{program}: {problem.message.text}", markup=False)
+        complain(program, problem.message.text)
         return exit_of_problem(problem)
     except Exception as problem:
         if os.environ.get("GRADER_TRACEBACK"):
             raise
-        text = message("internal", what=f"{type(problem).__name__}: {problem}", program=program)
-        errors.print(f"{program}: {text.text}", markup=False)
+        complain(program, fault(problem).text)
         return Exit.VOID
     return int(result or 0)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a request to end (SIGTERM) do what Ctrl-C does: end, and leave nothing behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

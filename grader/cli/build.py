@@ -5,9 +5,11 @@ from rich.text import Text
 
 from grader.doctor import examine
 from grader.image import DEFAULT_BASE, build
+from grader.report.terminal import plain
 
 from .exits import Exit
-from .student import console
+from .options import program
+from .output import as_typed, show
 
 
 @click.group("image")
@@ -24,20 +26,19 @@ def image() -> None:
 )
 def build_command(base_image: str) -> int:
     """Build the image that tests run in; its name follows from its content."""
-    out = console()
-    name = build(base_image, lambda line: out.print(Text(line, "dim")))
-    out.print(f"built {name}")
+    name = build(base_image, lambda line: show(Text(plain(line), "dim")))
+    show(f"built {name}")
     return Exit.PASSED
 
 
 @click.command("doctor")
 def doctor() -> int:
     """Say what works on this machine, and how to mend the rest."""
-    out = console()
     findings = examine()
     for finding in findings:
-        mark = Text("ok      ", "green") if finding.good else Text("missing ", "red")
-        out.print(Text.assemble(mark, f"{finding.subject}: {finding.text}"))
+        mark = Text("ok    ", "green") if finding.good else Text("mend  ", "red")
+        text = as_typed(plain(finding.text), program())
+        show(Text.assemble(mark, f"{finding.subject}: {text}"))
     return Exit.PASSED if any(f.good for f in findings if f.is_sandbox) else Exit.VOID
 
 

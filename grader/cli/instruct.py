@@ -3,7 +3,7 @@
 from typing import Any
 
 import click
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -14,10 +14,11 @@ from grader.grading import make_sandbox
 from grader.instructor import fixtures as goldens
 from grader.instructor.library import Verification, verify
 from grader.mutants import MechanicalMutant, Mutant, SemanticMutant, difference
+from grader.report.terminal import plain
 
 from .exits import Exit
 from .options import Chosen, Place, ProgressBar, course_option, sandbox_options
-from .student import console
+from .output import show
 
 
 @click.group("fixtures")
@@ -30,14 +31,10 @@ def fixtures() -> None:
 @course_option
 def regenerate(place: Place, assignment: str) -> int:
     """Compute an assignment's goldens anew with torch, and say what changed."""
-    out = console()
     for golden in goldens.goldens(place.assignment(assignment)):
         lines = goldens.regenerate(golden)
-        for line in lines:
-            out.print(Text(line))
-        out.print(
-            f"{golden.path}: {len(lines)} arrays changed" if lines else f"{golden.path}: the same"
-        )
+        result = f"{len(lines)} arrays changed" if lines else "the same"
+        show(*lines, f"{golden.path}: {result}")
     return Exit.PASSED
 
 
@@ -47,15 +44,14 @@ def regenerate(place: Place, assignment: str) -> int:
 @course_option
 def verify_fixtures(place: Place, assignment: str | None, **typed: Any) -> int:  # noqa: ANN401 — click's own values
     """Compare committed goldens with manifest and reference, and with torch where it is."""
-    options = Chosen(**typed).options(lambda step: None)
-    out, good = console(), True
+    options, good = Chosen(**typed).options(), True
     for chosen in _with_goldens(place, assignment):
         sandbox = make_sandbox(chosen, options)
         for golden in goldens.goldens(chosen):
             for check in goldens.verify(chosen, golden, sandbox):
                 good &= check.good
                 mark = Text("ok     ", "green") if check.good else Text("differs", "red")
-                out.print(Text.assemble(mark, f"  {chosen.id}  {check.subject}: {check.text}"))
+                show(Text.assemble(mark, f"  {chosen.id}  {check.subject}: {plain(check.text)}"))
     return Exit.PASSED if good else Exit.NOT_PASSED
 
 
@@ -83,8 +79,8 @@ def list_mutants(place: Place, assignment: str, *, everything: bool) -> int:
         kind = "required" if mutant.required else "scored" if mutant.scored else "excluded"
         reason = mutant.reason if isinstance(mutant, MechanicalMutant) else ""
         table.add_row(mutant.id, kind, Text(mutant.name), Text(reason, "dim"))
-    count = Text(f"\n{len(chosen.mutants)} scored, {len(excluded)} excluded")
-    console().print(Group(table, count))
+    count = f"\n{len(chosen.mutants)} scored, {len(excluded)} excluded"
+    show(table, count)
     return Exit.PASSED
 
 
@@ -99,9 +95,7 @@ def show_mutant(place: Place, assignment: str, mutant: str) -> int:
     lines: list[RenderableType] = [Text.assemble((found.id, "bold"), "  ", found.name)]
     lines += [Text(f"{name:<10}{value}") for name, value in _facts(found)]
     diff = difference(found, chosen.source, chosen.module_path)
-    console().print(
-        Group(*lines, "", Syntax(diff, "diff", background_color="default", word_wrap=True))
-    )
+    show(*lines, "", Syntax(diff, "diff", background_color="default", word_wrap=True))
     return Exit.PASSED
 
 
@@ -125,13 +119,12 @@ def verify_mutants(place: Place, assignment: str, **typed: Any) -> int:  # noqa:
     with ProgressBar() as bar:
         options: Options = Chosen(**typed).options(bar.tell)
         verification = verify(chosen, options)
-    out = console()
     if verification.matrix:
-        out.print(_matrix(chosen, verification))
+        show(_matrix(chosen, verification))
     for finding in verification.findings:
-        out.print(Text.assemble((finding.subject, "red"), f"  {finding.text}"))
+        show(Text.assemble((finding.subject, "red"), f"  {finding.text}"))
     if verification.good:
-        out.print(f"{len(chosen.mutants)} scored mutants: each applies, differs and is caught")
+        show(f"{len(chosen.mutants)} scored mutants: each applies, differs and is caught")
     return Exit.PASSED if verification.good else Exit.NOT_PASSED
 
 

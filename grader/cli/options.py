@@ -46,7 +46,8 @@ class Place:
 FOLDER = click.Path(path_type=Path)
 
 
-def _program() -> str:
+def program() -> str:
+    """Return the name of this program that was typed."""
     return click.get_current_context().find_root().info_name or "grade"
 
 
@@ -54,9 +55,7 @@ def course_option(command: Callable[..., R]) -> Callable[..., R]:
     """Add ``--course``; the command gets a `Place`."""
 
     def with_place(*, course: Path | None, **others: Any) -> R:  # noqa: ANN401 — click's own values
-        return command(
-            place=Place(course, others.pop("repo", None) or Path(), _program()), **others
-        )
+        return command(place=Place(course, others.pop("repo", None) or Path(), program()), **others)
 
     option = click.option(
         "--course", type=FOLDER, help="The course's folder.  [default: the built-in course]"
@@ -144,7 +143,7 @@ class Chosen:
     seed: int | None = None
     run_dir: Path | None = None
 
-    def options(self, tell: Callable[[Step], None]) -> Options:
+    def options(self, tell: Callable[[Step], None] = lambda step: None) -> Options:
         """Return them as the library wants them."""
         optional: dict[str, Any] = {"jobs": self.jobs} if self.jobs else {}
         return Options(
@@ -163,15 +162,16 @@ class Chosen:
 
 def choose_sandbox(asked: str) -> SandboxName:
     """Return the back-end to use: what was asked for, or Docker when its engine answers."""
-    if asked != "auto":
-        return "process" if asked == "process" else "docker"
+    if asked == "process":
+        return "process"
+    # Elsewhere than on Linux nothing but Docker can work, so its own complaint is the one to hear.
+    if asked == "docker" or platform.system() != "Linux":
+        return "docker"
     from grader.sandbox.docker import engine
 
     try:
         engine().close()
     except Void:
-        if platform.system() != "Linux":
-            raise
         return "process"
     return "docker"
 

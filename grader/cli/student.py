@@ -1,37 +1,28 @@
-"""Commands of a student: start, tests, mutate, check, and none at all."""
+"""Commands of a student who builds: none at all, start, tests."""
 
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
 import click
-from rich.console import Console, Group
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from grader.course import Assignment
+from grader.course import Assignment, Course
 from grader.course_tests import CourseTest, run_course_tests
-from grader.grade import Grade, Options
-from grader.grading import grade, make_sandbox
-from grader.messages import message
-from grader.problems import PrerequisiteMissing, Unusable
-from grader.report.document import to_json
-from grader.report.terminal import course_tests, to_terminal
-from grader.workspace import Started, Workspace, sections, start
+from grader.grade import Options, Progress
+from grader.grading import make_sandbox
+from grader.report.terminal import course_tests
+from grader.workspace import Started, sections, start
 
-from .exits import Exit, exit_of
-from .options import Chosen, Place, ProgressBar, grading_options, repo_option, sandbox_options
+from .exits import Exit
+from .options import Chosen, Place, ProgressBar, repo_option, sandbox_options
+from .output import show
 
-LOG_WIDTH = 160
 REF_DEPS = click.option(
     "--ref-deps", is_flag=True, help="Build on the course's modules in place of your own."
 )
-
-
-def console() -> Console:
-    """Return the console for results; what a file or a log gets isn't folded to a terminal."""
-    found = Console(highlight=False)
-    return found if found.is_terminal else Console(highlight=False, width=LOG_WIDTH)
 
 
 @click.command("status", hidden=True)
@@ -39,20 +30,28 @@ def console() -> Console:
 def status(place: Place) -> int:
     """Say what is built and what is next."""
     workspace, course = place.workspace, place.course
+    built = {
+        name
+        for name, one in course.assignments.items()
+        if workspace.implementation(one) is not None
+    }
     table = Table.grid(padding=(0, 2))
-    following = None
-    for assignment in course.assignments.values():
-        built = workspace.implementation(assignment) is not None
+    for name, assignment in course.assignments.items():
+        state = Text("built", "green") if name in built else Text("not built", "dim")
         tested = (workspace.root / assignment.student_tests).is_dir()
-        if not built and following is None:
-            following = assignment
-        state = Text("built", "green") if built else Text("not built", "dim")
-        table.add_row(
-            state, assignment.id, assignment.settings.title, Text("tests" if tested else "", "dim")
-        )
-    words = f"next: {place.program} start {following.id}" if following else "everything is built"
-    console().print(Group(table, Text(f"\n{words}")))
+        title = Text(assignment.settings.title)
+        table.add_row(state, Text(name), title, Text("tests" if tested else "", "dim"))
+    show(table, "", _next(course, built, place.program))
     return Exit.PASSED
+
+
+def _next(course: Course, built: set[str], program: str) -> str:
+    """Return what to do next: build what can be started, then see what is graded."""
+    for name, assignment in course.assignments.items():
+        if name not in built and assignment.contract_path.is_file():
+            return f"next: {program} start {name}"
+    graded = [name for name, assignment in course.assignments.items() if assignment.mutants]
+    return f"everything is built; next: {program} check {' or '.join(graded)}"
 
 
 @click.command("start")
@@ -62,35 +61,41 @@ def start_command(place: Place, assignment: str) -> int:
     """Write a stub to fill in and a test file to start from; nothing is overwritten."""
     chosen = place.assignment(assignment)
     started = start(place.workspace, chosen)
-    console().print(_started(chosen, started, place))
+    show(*_started(chosen, started), *_promises(chosen), *_afterwards(chosen, place.program))
     return Exit.PASSED
 
 
-def _started(assignment: Assignment, started: Started, place: Place) -> Group:
+def _started(assignment: Assignment, started: Started) -> list[RenderableType]:
+    title = Text.assemble((assignment.id, "bold"), "  ", assignment.settings.title)
+    return [
+        title,
+        "",
+        *(Text(f"written  {path}") for path in started.written),
+        *(Text(f"kept     {path}", "dim") for path in started.kept),
+    ]
+
+
+def _promises(assignment: Assignment) -> list[RenderableType]:
+    """Return where tests go, how they are graded, and what the contract says beside its code."""
     settings, limits = assignment.settings, assignment.settings.limits
-    lines = [Text.assemble((assignment.id, "bold"), "  ", settings.title), Text("")]
-    lines += [Text(f"written  {path}") for path in started.written]
-    lines += [Text(f"kept     {path}", "dim") for path in started.kept]
-    lines += [Text(""), Text(f"your tests     {assignment.student_tests}/test_*.py")]
-    if settings.rung:
-        lines.append(Text(f"rung           {settings.rung}"))
+    lines: list[RenderableType] = []
     if assignment.mutants:
         percent = settings.threshold_percent
-        lines.append(
-            Text(f"to pass        every required fault caught, and {percent} % of all faults")
-        )
-    lines.append(
-        Text(
-            f"budgets        {limits.seconds_per_test:g} s a test, {limits.seconds_in_all:g} s in"
-            f" all, {limits.tests} tests, {limits.memory_megabytes} MB"
-        )
-    )
+        seconds = f"{limits.seconds_per_test:g} s a test, {limits.seconds_in_all:g} s in all"
+        lines += ["", f"your tests     {assignment.student_tests}/test_*.py"]
+        lines += [f"rung           {settings.rung}"] if settings.rung else []
+        lines += [f"to pass        every required fault caught, and {percent} % of all faults"]
+        lines += [f"budgets        {seconds}, {limits.tests} tests, {limits.memory_megabytes} MB"]
     contract = assignment.contract_path.read_text(encoding="utf-8")
     for heading, items in sections(contract).items():
-        lines += [Text(""), Text(heading, "bold")]
-        lines += [Text(f"  - {item}") for item in items]
-    lines += [Text(""), Text(f"next: {place.program} tests {assignment.id}")]
-    return Group(*lines)
+        lines += ["", Text(heading, "bold"), *(Text(f"  - {item}") for item in items)]
+    return lines
+
+
+def _afterwards(assignment: Assignment, program: str) -> list[RenderableType]:
+    if not assignment.tests_path.is_dir():
+        return []
+    return ["", f"next: {program} tests {assignment.id}"]
 
 
 @click.command("tests")
@@ -101,92 +106,35 @@ def _started(assignment: Assignment, started: Started, place: Place) -> Group:
 def tests_command(place: Place, assignment: str, *, ref_deps: bool, **typed: Any) -> int:  # noqa: ANN401 — click's own values
     """Run the course's tests on your implementation."""
     chosen = place.assignment(assignment)
+    own = Own.read(chosen, place, ref_deps=ref_deps)
     with ProgressBar() as bar:
-        options = Chosen(**typed).options(bar.tell)
-        results = _course_tests(chosen, place, options, ref_deps=ref_deps)
-    console().print(Group(*course_tests(results)))
+        results = own.course_tests(chosen, Chosen(**typed).options(bar.tell))
+    show(*course_tests(results))
     return Exit.PASSED if all(test.passed for test in results) else Exit.NOT_PASSED
 
 
-def _course_tests(
-    assignment: Assignment, place: Place, options: Options, *, ref_deps: bool
-) -> list[CourseTest]:
-    workspace = place.workspace
-    if not ref_deps:
-        workspace.require_prerequisites(assignment)
-    own = workspace.require_implementation(assignment, place.program)
-    dependencies = None if ref_deps else workspace.dependencies(assignment)
-    sandbox = make_sandbox(assignment, options)
-    found = run_course_tests(assignment, {"yours": own}, sandbox, 1, dependencies)
-    return found["yours"]
+@dataclass(frozen=True)
+class Own:
+    """A student's implementation, and what it builds on where that is not the reference."""
+
+    source: bytes
+    dependencies: Mapping[str, bytes] | None
+
+    @classmethod
+    def read(cls, assignment: Assignment, place: Place, *, ref_deps: bool) -> Self:
+        """Read it; raises `PrerequisiteMissing`, or `Unusable` if there is nothing to run."""
+        workspace = place.workspace
+        if not ref_deps:
+            workspace.require_prerequisites(assignment)
+        source = workspace.require_implementation(assignment, place.program)
+        return cls(source, None if ref_deps else workspace.dependencies(assignment))
+
+    def course_tests(self, assignment: Assignment, options: Options) -> list[CourseTest]:
+        """Run the course's tests on it."""
+        options.tell(Progress("running the course's tests", 0, 0))
+        sandbox = make_sandbox(assignment, options)
+        found = run_course_tests(assignment, {"": self.source}, sandbox, 1, self.dependencies)
+        return found[""]
 
 
-@click.command("mutate")
-@click.argument("assignment")
-@grading_options
-@repo_option
-def mutate_command(place: Place, assignment: str, **typed: Any) -> int:  # noqa: ANN401 — click's own values
-    """Grade your tests: they must accept the course's code and catch its faulty versions."""
-    chosen, settings = place.assignment(assignment), Chosen(**typed)
-    _writable(settings.json_path)
-    with ProgressBar() as bar:
-        found = _mutate(chosen, place, settings.options(bar.tell))
-    return _report(found, settings.json_path)
-
-
-def _mutate(assignment: Assignment, place: Place, options: Options) -> Grade:
-    workspace = place.workspace
-    submission = workspace.tests(assignment, place.program)
-    return grade(assignment, submission, options, workspace.implementation(assignment))
-
-
-@click.command("check")
-@click.argument("assignment")
-@REF_DEPS
-@grading_options
-@repo_option
-def check_command(place: Place, assignment: str, *, ref_deps: bool, **typed: Any) -> int:  # noqa: ANN401 — click's own values
-    """Check what you build on, run the course's tests, and grade your own."""
-    chosen, settings = place.assignment(assignment), Chosen(**typed)
-    _writable(settings.json_path)
-    if not ref_deps:
-        _check_prerequisites(place.workspace, chosen, settings)
-    if not chosen.mutants:
-        raise Unusable(message("no-mutants", assignment=chosen.id))
-    with ProgressBar() as bar:
-        options = settings.options(bar.tell)
-        results = _course_tests(chosen, place, options, ref_deps=ref_deps)
-        found = _mutate(chosen, place, options)
-    return _report(replace(found, course_tests=tuple(results)), settings.json_path)
-
-
-def _check_prerequisites(workspace: Workspace, assignment: Assignment, settings: Chosen) -> None:
-    try:
-        workspace.require_prerequisites(assignment)
-    except PrerequisiteMissing as problem:
-        if settings.json_path is not None:
-            options = Options(sandbox="process" if settings.sandbox == "process" else "docker")
-            missing = Grade(assignment, options, graded=False, fault="student", why=problem.message)
-            settings.json_path.write_text(to_json(missing), encoding="utf-8")
-        raise
-
-
-def _writable(path: Path | None) -> None:
-    """Refuse a report's path before anything runs, not after."""
-    if path is None:
-        return
-    try:
-        with path.open("ab"):
-            pass
-    except OSError as problem:
-        raise Unusable(message("json-unwritable", path=path, why=problem.strerror)) from None
-
-
-def _report(found: Grade, json_path: Path | None) -> int:
-    if json_path is not None:
-        json_path.write_text(to_json(found), encoding="utf-8")
-    console().print(to_terminal(found))
-    return exit_of(found)
-
-
-COMMANDS = (status, start_command, tests_command, mutate_command, check_command)
+COMMANDS = (status, start_command, tests_command)

@@ -10,11 +10,15 @@ from rich.text import Text
 from grader.course_tests import CourseTest
 from grader.grade import Grade, GradedTest
 from grader.messages import message
+from grader.mutants import difference
+from grader.score import Score
 from grader.verdict import Result, Status, TestStatus, Verdict
 
 from .document import hint
 
-MOST_LISTED = 12
+MOST_LISTED, MOST_CASES = 12, 3
+LONGEST = 600
+QUIET = ("none", "count")  # levels at which a fault that was not caught isn't described
 WORDS = {
     Result.KILLED: ("caught", "green"),
     Result.SURVIVED: ("not caught", "red"),
@@ -25,15 +29,16 @@ WORDS = {
 
 
 def plain(text: str) -> str:
-    """Return untrusted text with everything that a terminal would obey made visible."""
-    return "".join(
-        char
-        if char.isprintable()
-        else " "
-        if char == "\n"
-        else char.encode("unicode_escape").decode()
-        for char in text
-    )
+    """Return untrusted text in one line, with all that a terminal would obey made visible."""
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}…"
+    return "".join(map(_visible, text))
+
+
+def _visible(char: str) -> str:
+    if char.isprintable():
+        return char
+    return " " if char == "\n" else char.encode("unicode_escape").decode()
 
 
 def to_terminal(grade: Grade) -> RenderableType:
@@ -47,6 +52,7 @@ def to_terminal(grade: Grade) -> RenderableType:
     if grade.graded and grade.score is not None:
         parts += _required(grade)
         parts += _others(grade)
+        parts += _rate(grade.score)
     parts += ["", last_line(grade)]
     return Group(*parts)
 
@@ -63,13 +69,15 @@ def _validity(tests: Sequence[GradedTest]) -> list[RenderableType]:
         "",
         Text(f"Your tests: {holding} of {len(single)} hold on the course's code and count"),
     ]
-    lines += [Padding(_status(one), (0, 0, 0, 2)) for one in statuses if not one.counts]
+    lines += [_indented(_status(one)) for one in statuses if not one.counts]
     failing = [test for test in tests if test.own_implementation == "failed"]
     if failing:
         lines.append(Text(f"On your own implementation {len(failing)} of them fail:", "yellow"))
         for test in failing[:MOST_LISTED]:
             text = f"{plain(test.status.id)}: {plain(test.own_failure or '')}"
-            lines.append(Padding(Text(text, overflow="ellipsis"), (0, 0, 0, 2)))
+            lines.append(_indented(Text(text)))
+        if len(failing) > MOST_LISTED:
+            lines.append(Text(f"  … and {len(failing) - MOST_LISTED} more"))
     return lines
 
 
@@ -81,52 +89,48 @@ def _status(one: TestStatus) -> Text:
 
 def _required(grade: Grade) -> list[RenderableType]:
     verdicts = [verdict for verdict in grade.verdicts if verdict.mutant.required]
-    if not verdicts:
+    if not verdicts or grade.reveal == "none":
         return []
     caught = sum(verdict.result is Result.KILLED for verdict in verdicts)
     table = Table.grid(padding=(0, 2))
     for verdict in verdicts:
         word, style = WORDS[verdict.result]
-        named = verdict.result is Result.KILLED or grade.reveal not in ("none", "count")
-        name = verdict.mutant.name if named else ""
-        table.add_row(Text(f"  {word}", style), verdict.mutant.id, Text(name), _by(verdict))
-        for line in _advice(verdict, grade):
-            table.add_row("", "", Text(plain(line), "italic"), "")
+        name = "" if _is_kept_quiet(verdict, grade) else verdict.mutant.name
+        lines = Text("\n").join([Text(name), *_remarks(verdict, grade)])
+        table.add_row(Text(f"  {word}", style), verdict.mutant.id, lines)
     return ["", Text(f"Required faults: {caught} of {len(verdicts)} caught"), table]
 
 
-def _by(verdict: Verdict) -> Text:
-    if not verdict.killed_by:
-        return Text("")
-    first, *more = verdict.killed_by
-    others = f" and {len(more)} more" if more else ""
-    return Text(f"by {plain(first)}{others}", "dim")
+def _is_kept_quiet(verdict: Verdict, grade: Grade) -> bool:
+    return verdict.result is not Result.KILLED and grade.reveal in QUIET
 
 
-def _advice(verdict: Verdict, grade: Grade) -> Iterable[str]:
+def _remarks(verdict: Verdict, grade: Grade) -> Iterable[Text]:
+    """Yield who caught a fault, or what may help to catch it."""
+    if verdict.killed_by:
+        first, *more = verdict.killed_by
+        others = f" and {len(more)} more" if more else ""
+        yield Text(f"by {plain(first)}{others}", "dim")
     if verdict.reason is not None:
-        yield verdict.reason.text
-    advice = hint(verdict, grade)
-    if advice:
-        yield f"hint: {advice}"
+        yield Text(plain(verdict.reason.text), "italic")
+    if advice := hint(verdict, grade):
+        yield Text(f"hint: {plain(advice)}", "italic")
+    if grade.reveal == "diff" and verdict.result is not Result.KILLED:
+        assignment = grade.assignment
+        yield Text(difference(verdict.mutant, assignment.source, assignment.module_path).rstrip())
 
 
 def _others(grade: Grade) -> list[RenderableType]:
-    score = grade.score
     others = [verdict for verdict in grade.verdicts if not verdict.mutant.required]
-    if score is None:
+    if not others or grade.reveal == "none":
         return []
-    lines: list[RenderableType] = [""]
-    if others:
-        caught = sum(verdict.result is Result.KILLED for verdict in others)
-        lines.append(Text(f"Other faults: {caught} of {len(others)} caught"))
-        missed = [verdict for verdict in others if verdict.result is not Result.KILLED]
-        if grade.reveal not in ("none", "count"):
-            lines += [Padding(_missed(verdict), (0, 0, 0, 2)) for verdict in missed[:MOST_LISTED]]
-            if len(missed) > MOST_LISTED:
-                lines.append(Text(f"  … and {len(missed) - MOST_LISTED} more"))
-    rate = message("rate", killed=score.killed, scored=score.scored, needed=score.needed).text
-    lines.append(Text(f"In all: {rate} ({score.percent} %, threshold {score.threshold_percent} %)"))
+    missed = [verdict for verdict in others if verdict.result is not Result.KILLED]
+    caught = len(others) - len(missed)
+    lines: list[RenderableType] = ["", Text(f"Other faults: {caught} of {len(others)} caught")]
+    if grade.reveal not in QUIET:
+        lines += [_indented(_missed(verdict)) for verdict in missed[:MOST_LISTED]]
+        if len(missed) > MOST_LISTED:
+            lines.append(Text(f"  … and {len(missed) - MOST_LISTED} more"))
     return lines
 
 
@@ -134,6 +138,16 @@ def _missed(verdict: Verdict) -> Text:
     word, style = WORDS[verdict.result]
     reason = f": {plain(verdict.reason.text)}" if verdict.reason else ""
     return Text.assemble((word, style), f"  {verdict.mutant.id}  {verdict.mutant.name}", reason)
+
+
+def _indented(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, 2), expand=False)
+
+
+def _rate(score: Score) -> list[RenderableType]:
+    rate = message("rate", killed=score.killed, scored=score.scored, needed=score.needed).text
+    whole = f"In all: {rate} ({score.percent} %, threshold {score.threshold_percent} %)"
+    return ["", Text(whole)]
 
 
 def last_line(grade: Grade) -> Text:
@@ -149,28 +163,63 @@ def last_line(grade: Grade) -> Text:
 
 
 def _missing(grade: Grade) -> Iterable[str]:
-    failed = [test for test in grade.course_tests or () if not test.passed]
+    functions = by_function(grade.course_tests or ())
+    failed = sum(not _passed(cases) for cases in functions.values())
     if failed:
-        total = len(grade.course_tests or ())
-        yield message("failing-course-tests", failed=len(failed), total=total).text
+        yield message("failing-course-tests", failed=failed, total=len(functions)).text
     score = grade.score
     if score is None:
         return
     missing = score.required - score.required_killed
     if missing:
         yield message("missing-required", missing=missing, required=score.required).text
-    if score.killed < score.needed:
-        yield message("rate", killed=score.killed, scored=score.scored, needed=score.needed).text
+    yield message("rate", killed=score.killed, scored=score.scored, needed=score.needed).text
 
 
 def course_tests(tests: Sequence[CourseTest]) -> list[RenderableType]:
-    """Return the results of the course's tests on a student's implementation."""
-    passed = sum(test.passed for test in tests)
+    """Return the results of the course's tests on a student's implementation, a line a test."""
+    functions = by_function(tests)
+    passed = sum(_passed(cases) for cases in functions.values())
     table = Table.grid(padding=(0, 2))
+    for name, cases in functions.items():
+        table.add_row(*_function(name, cases))
+        for case in [case for case in cases if not case.passed][:MOST_CASES]:
+            table.add_row("", "", Text(_case(case), "dim"))
+    headline = f"The course's tests on your code: {passed} of {len(functions)} passed"
+    return ["", Text(headline), table]
+
+
+def by_function(tests: Sequence[CourseTest]) -> dict[str, list[CourseTest]]:
+    """Return the cases of each of the course's tests."""
+    found: dict[str, list[CourseTest]] = {}
     for test in tests:
-        style = "green" if test.passed else "red"
-        table.add_row(Text(f"  {test.result}", style), Text(test.kind), Text(plain(test.name)))
-        if test.failure is not None:
-            failure = f"{test.failure.exception}: {test.failure.message}"
-            table.add_row("", "", Text(plain(failure), "dim"))
-    return ["", Text(f"The course's tests on your code: {passed} of {len(tests)} passed"), table]
+        found.setdefault(test.function, []).append(test)
+    return found
+
+
+def _passed(cases: Sequence[CourseTest]) -> bool:
+    return all(case.passed for case in cases)
+
+
+def _function(name: str, cases: Sequence[CourseTest]) -> tuple[Text, Text, Text]:
+    results = {case.result for case in cases}
+    word = next(word for word in ("failed", "not run", "passed") if word in results)
+    text = plain(name)
+    if len(cases) > 1:
+        failed = sum(not case.passed for case in cases)
+        text += f", {failed} of {len(cases)} cases" if failed else f", {len(cases)} cases"
+    return (
+        Text(f"  {word}", "green" if word == "passed" else "red"),
+        Text(cases[0].kind),
+        Text(text),
+    )
+
+
+def _case(case: CourseTest) -> str:
+    parameters = case.name.removeprefix(case.function)
+    if case.failure is None:
+        return plain(f"{parameters} {case.result}".strip())
+    failure = case.failure
+    place = f" ({failure.file}, line {failure.line})" if failure.file else ""
+    text = f": {failure.message}" if failure.message else ""
+    return plain(f"{parameters} {failure.exception}{text}{place}".strip())
