@@ -71,13 +71,18 @@ TEXTS: dict[str, str] = {
     "broken-time": "took over {seconds:g} s on the course's code: make it smaller",
     "broken-crash": "ended the interpreter on the course's code, so nothing after it could run:"
     " a test may only raise",
-    "broken-unreached": "never ran: the suite takes over {seconds:g} s in all",
+    "broken-garbled": "the run's report made no sense, which honest tests don't cause",
+    "broken-unread": "couldn't be inspected, so it isn't run",
+    "broken-unreached": "never ran, or not in every run on the course's code: other tests or files"
+    " hang or end the interpreter, or the suite takes over {seconds:g} s in all",
     "invalid": "disagrees with the course's code: {exception}{at}{witness}. Either the test expects"
     " what the contract doesn't promise, or it is wrong: read the contract on this input",
     "invalid-hypothesis": "can't hold on any code: {exception}{at}: {advice}",
     "invalid-limit": "ran into a limit of the sandbox on the course's code: {exception}{at}",
     "flaky": "contradicts itself: on the same code it passes and fails ({where}). Take randomness"
     " from Hypothesis or a fixed seed, and nothing from time or state",
+    "flaky-ids": "has other names or parameters from run to run: take them from fixed values, and"
+    " nothing from chance, time or state",
     "vacuous-skipped": "was skipped, or is expected to fail, so it can't catch anything",
     # Hypothesis' own complaints
     "hypothesis-FailedHealthCheck": "Hypothesis' health check says that the inputs are drawn badly;"
@@ -97,7 +102,10 @@ TEXTS: dict[str, str] = {
     "error-tests": "other tests were collected than on the course's code: don't compute names or"
     " parameters of tests from the code under test",
     "error-no-kill": "tests failed only with {exceptions}, which doesn't show that they saw a fault",
-    "timeout": "{test} ran past its limit of {seconds:g} s, and no other test failed",
+    "error-unsettled": "tests that failed contradict themselves, and the others were never reached",
+    "error-hidden": "not every test could be run: others hang or end the interpreter",
+    "timeout-all": "the suite ran past its limit of {seconds:g} s in all, and no test failed",
+    "timeout": "{test} ran past its time limit, and no other test failed",
     "timeout-required": "; undecided, staff decide",
     "kill-at-import": "caught while the test file was imported: move the check into a test",
     # What a suite is told as a whole

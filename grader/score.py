@@ -22,8 +22,11 @@ class Score:
 
     @property
     def passed(self) -> bool:
-        """Whether the rate reaches the threshold and no required mutant is alive."""
-        reaches = 100 * self.killed >= self.threshold_percent * self.scored
+        """Whether the rate reaches the threshold and no required mutant is alive.
+
+        Where nothing is scored, nothing is passed.
+        """
+        reaches = self.scored > 0 and self.killed >= self.needed
         return reaches and self.required_killed == self.required
 
     @property
@@ -33,8 +36,8 @@ class Score:
 
     @property
     def percent(self) -> int:
-        """The rate in per cent, rounded down; 100 where nothing is scored."""
-        return 100 * self.killed // self.scored if self.scored else 100
+        """The rate in per cent, rounded down; 0 where nothing is scored."""
+        return 100 * self.killed // self.scored if self.scored else 0
 
     @property
     def points(self) -> float:

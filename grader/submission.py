@@ -46,6 +46,12 @@ class Submission:
         return digest.hexdigest()
 
 
+def is_test_file(path: str) -> bool:
+    """Return whether pytest collects tests from a file of this name."""
+    name = path.rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py")
+
+
 def freeze(folder: Path) -> Submission:
     """Read the regular Python files below ``folder``.
 

@@ -1,0 +1,222 @@
+"""What the outcomes so far say, in the order in which it is learnt, and where each run leads."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .cells import (
+    LONGEST_CHAIN,
+    Cell,
+    Chain,
+    Outcomes,
+    Variant,
+    after_calibration,
+    after_control,
+    after_look,
+    again,
+    chain,
+)
+from .course import AssignmentSettings
+from .evidence import Calibration, Evidence, Reading, Seen
+from .mutants import Mutant
+from .outcome import End, Outcome, Watch
+from .status import FOR_GOOD, TestStatus, not_run, statuses
+from .submission import is_test_file
+from .verdict import Result, killers, suspects, unimportable, verdict
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that decides which cells a grading needs."""
+
+    settings: AssignmentSettings
+    files: tuple[str, ...]
+    mutants: tuple[Mutant, ...]
+    has_own_implementation: bool
+    shuffle: str
+    matrix: bool = False
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What the outcomes so far say, in the order in which it is learnt."""
+
+    request: Request
+    outcomes: Outcomes
+
+    @cached_property
+    def look(self) -> Chain:
+        """The look at the sources."""
+        return chain(Cell(purpose="look"), self.outcomes, after_look)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the look found."""
+        ends = {o.at: o.end for _, o in self.look.seen if o.at and o.end is not End.COMPLETE}
+        return Reading(self.request.files, self.look.last[1].looks, ends)
+
+    @cached_property
+    def not_run(self) -> Mapping[str, TestStatus]:
+        """Files that are not run, by a look at their source."""
+        return not_run(self.request.settings, self.reading)
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Files that pytest is told to run in the calibration."""
+        files = self.request.files
+        return tuple(path for path in files if is_test_file(path) and path not in self.not_run)
+
+    @cached_property
+    def calibration(self) -> Chain:
+        """The runs on the reference that say which tests and files can be run at all."""
+        start = Cell(purpose="calibration", draw=self._draws[0], without=tuple(self.not_run))
+        return chain(start, self.outcomes, after_calibration)
+
+    @cached_property
+    def calibrated(self) -> Calibration:
+        """What the calibration found."""
+        cell, final = self.calibration.last
+        ends = {o.at: o.end for _, o in self.calibration.seen if o.at is not None}
+        unreadable = {
+            broken.path: broken.failure
+            for _, outcome in self.calibration.seen
+            for broken in outcome.unreadable
+            if broken.path in cell.without or outcome is final
+        }
+        left_out = [name for name in (*cell.without, *cell.skip) if name in ends]
+        unfinished = [test for test in final.tests if not _finished(final, test)]
+        unread = () if final.collected else self.targets
+        names = (*left_out, *unfinished, *unread)
+        unrunnable = {name: ends.get(name) for name in names if name not in unreadable}
+        return Calibration(final.tests, unreadable, unrunnable)
+
+    @cached_property
+    def template(self) -> Cell:
+        """What every cell after the calibration has in common."""
+        without = {*self.not_run, *self.calibrated.left_out}
+        skip = {name for name in self.calibrated.unrunnable if "::" in name}
+        return Cell(purpose="control", without=tuple(sorted(without)), skip=tuple(sorted(skip)))
+
+    @cached_property
+    def promising(self) -> frozenset[str]:
+        """Tests that held in the calibration."""
+        runs = self.calibration.last[1].runs
+        tests = self.calibrated.runnable
+        return frozenset(test for test in tests if not (runs[test].failed or runs[test].skipped))
+
+    @property
+    def _draws(self) -> tuple[int, ...]:
+        return self.request.settings.draws
+
+    def controls(self, draw: int) -> list[Chain]:
+        """The policy's set of controls at one draw."""
+        return [
+            chain(self.template.but(draw=draw, number=number), self.outcomes, _after_control)
+            for number in range(self.request.settings.controls)
+        ]
+
+    def start(self, mutant: Mutant, draw: int) -> Cell:
+        """The first run on one mutant at one draw."""
+        variant = Variant(kind="mutant", id=mutant.id)
+        return self.template.but(purpose="mutant", variant=variant, draw=draw)
+
+    def mutant(self, mutant: Mutant, draw: int) -> Chain:
+        """The runs on one mutant at one draw, as far as the tests that count need them."""
+        return chain(self.start(mutant, draw), self.outcomes, self._after_mutant)
+
+    def _after_mutant(self, cell: Cell, outcome: Outcome) -> Cell | None:
+        """A mutant's run is settled by a kill; else as a control's, or by another attempt."""
+        seen = self.evidence.mutants.get(cell.variant.id, ())
+        if killers((cell, outcome), self.evidence, self.valid):
+            return None
+        if unimportable(seen, self.evidence, self.valid):
+            return None
+        if outcome.end is End.STOPPED:
+            # By a test that turned out not to count: there is one such test less each time.
+            return again(cell, most=LONGEST_CHAIN)
+        following = _after_control(cell, outcome)
+        if following is None and suspects(seen, self.evidence, self.valid):
+            return again(cell, most=LONGEST_CHAIN)
+        if following is None and outcome.at in cell.last and outcome.at not in self.valid:
+            return self._void_last(cell)
+        return following
+
+    def _void_last(self, cell: Cell) -> Cell | None:
+        """A test that doesn't count hides none that does, not even among those that run last."""
+        last = tuple(sorted(cell.last, key=lambda test: test not in self.valid))
+        return cell.but(last=last) if last != cell.last else None
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """All that statuses and verdicts rest on."""
+        settings = self.request.settings
+        if not self.targets or self.calibration.next:
+            return Evidence(settings, self.reading)
+        mutants: dict[str, list[Seen]] = {}
+        for one in self._having("mutant"):
+            mutants.setdefault(one[0].variant.id, []).append(one)
+        return Evidence(settings, self.reading, self.calibrated, self._having("control"), mutants)
+
+    @cached_property
+    def valid(self) -> frozenset[str]:
+        """Tests whose kills count, as far as is known."""
+        return frozenset(name for name, one in statuses(self.evidence).items() if one.counts)
+
+    def alive(self, draw: int) -> list[Mutant]:
+        """Return the required mutants that no draw before ``draw`` has caught."""
+        before = self._draws[: self._draws.index(draw)]
+        seen = {
+            name: [one for one in runs if one[0].draw in before]
+            for name, runs in self.evidence.mutants.items()
+        }
+        evidence = replace(self.evidence, mutants=seen)
+        return [
+            mutant
+            for mutant in self.request.mutants
+            if mutant.required
+            if verdict(mutant, evidence, self.valid).result is not Result.KILLED
+        ]
+
+    def enough(self, watch: Watch) -> bool:
+        """Return whether a run on a mutant has shown all that its verdict needs."""
+        if self.request.matrix:
+            return False
+        return bool(watch.failing() & self._stopping) and self.evidence.same_tests(watch)
+
+    @cached_property
+    def _stopping(self) -> frozenset[str]:
+        """Tests whose failure may end a run: nothing is known against them, at any draw."""
+        found = statuses(self.evidence)
+        hopeful = {test for test in self.promising if found[test].status not in FOR_GOOD}
+        for draw in self._draws:
+            if not any(one.next for one in self.controls(draw)):
+                hopeful &= self.evidence.established(draw)
+        return frozenset(hopeful)
+
+    def _having(self, purpose: str) -> list[Seen]:
+        """Return what was run under the present template, in an order of its own.
+
+        Other outcomes stem from a calibration that went another way, on a machine that was busy.
+        """
+        template = self.template
+        found = [
+            (cell, outcome)
+            for cell, outcome in self.outcomes.items()
+            if cell.purpose == purpose
+            if (cell.without, cell.skip) == (template.without, template.skip)
+        ]
+        return sorted(found, key=lambda pair: self._rank(pair[0]))
+
+    def _rank(self, cell: Cell) -> tuple[str, int, int, int, int, tuple[str, ...]]:
+        draw = self._draws.index(cell.draw)
+        return (cell.variant.id, draw, cell.number, cell.attempt, len(cell.last), cell.last)
+
+
+def _finished(outcome: Outcome, test: str) -> bool:
+    run = outcome.run(test)
+    return run is not None and run.finished
+
+
+def _after_control(cell: Cell, outcome: Outcome) -> Cell | None:
+    """Where all tests together take too long, the one that ran is not to blame."""
+    return again(cell) if outcome.ran_out else after_control(cell, outcome)

@@ -1,0 +1,183 @@
+"""What a test is worth: one function gives a test its status, from the runs on the reference."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .course import AssignmentSettings
+from .evidence import Evidence, Reading, Seen, function_of
+from .messages import TEXTS, Message, message
+from .outcome import End, Failure, Look, TestRun
+from .refusal import refusal
+
+
+class Status(StrEnum):
+    """What a test is worth."""
+
+    REFUSED = "refused"
+    BROKEN = "broken"
+    INVALID = "invalid"
+    FLAKY = "flaky"
+    TOO_STRICT = "too_strict"
+    VACUOUS = "vacuous"
+    VALID = "valid"
+
+
+# What one run can show and no further run can take back.
+FOR_GOOD = frozenset({Status.INVALID, Status.FLAKY, Status.TOO_STRICT, Status.VACUOUS})
+
+
+@dataclass(frozen=True)
+class TestStatus:
+    """The status of one test, or of a file that couldn't be run, and why."""
+
+    __test__ = False
+    id: str
+    status: Status
+    reason: Message | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether its kills count."""
+        return self.status is Status.VALID
+
+
+def not_run(settings: AssignmentSettings, reading: Reading) -> dict[str, TestStatus]:
+    """Return the files that are not run, judged by the look at their source."""
+    found: dict[str, TestStatus] = {}
+    for path, end in reading.ends.items():
+        found[path] = TestStatus(path, Status.BROKEN, _unrunnable(path, end, settings))
+    for look in reading.looks:
+        status = _judged(settings, reading, look)
+        if status is not None:
+            found.setdefault(look.path, status)
+    looked_at = {look.path for look in reading.looks}
+    for path in reading.files:
+        if path not in looked_at:
+            unread = TestStatus(path, Status.BROKEN, message("broken-unread"))
+            found.setdefault(path, unread)
+    return found
+
+
+def _judged(settings: AssignmentSettings, reading: Reading, look: Look) -> TestStatus | None:
+    if reason := refusal(settings, reading.files, look):
+        return TestStatus(look.path, Status.REFUSED, reason)
+    if look.problem is not None:
+        _, why, line = look.problem
+        return TestStatus(look.path, Status.BROKEN, message("broken-syntax", line=line, why=why))
+    return None
+
+
+def statuses(evidence: Evidence) -> dict[str, TestStatus]:
+    """Return the status of every test, and of every file that couldn't be run."""
+    settings, calibration = evidence.settings, evidence.calibration
+    found = not_run(settings, evidence.reading)
+    for path, failure in calibration.unreadable.items():
+        reason = message("broken-import", exception=_named(failure), at=_at(failure))
+        found[path] = TestStatus(path, Status.BROKEN, reason)
+    for name, end in calibration.unrunnable.items():
+        found.setdefault(name, TestStatus(name, Status.BROKEN, _unrunnable(name, end, settings)))
+    established = evidence.established(settings.draws[0])
+    for test in calibration.tests:
+        if test not in found:
+            found[test] = _status(test, evidence, reached=test in established)
+    return found
+
+
+def _status(test: str, evidence: Evidence, *, reached: bool) -> TestStatus:
+    """Return the status of a test that runs; the first rule that matches counts."""
+    by_draw = evidence.control_runs(test)
+    if failing := _always_failing(by_draw):
+        return _failing(test, failing)
+    if where := _contradiction(test, evidence, by_draw):
+        return TestStatus(test, Status.FLAKY, message("flaky", where=where))
+    if function_of(test) in evidence.unstable:
+        return TestStatus(test, Status.FLAKY, message("flaky-ids"))
+    if not reached:
+        return TestStatus(test, Status.BROKEN, _unrunnable(test, None, evidence.settings))
+    if any(run.skipped for runs in by_draw.values() for run in runs):
+        return TestStatus(test, Status.VACUOUS, message("vacuous-skipped"))
+    return TestStatus(test, Status.VALID)
+
+
+def _always_failing(by_draw: Mapping[int, Sequence[TestRun]]) -> TestRun | None:
+    """Return a failing run of the first draw at which all runs fail."""
+    for runs in by_draw.values():
+        if all(_fails(run) for run in runs):
+            return runs[0]
+    return None
+
+
+def _contradiction(
+    test: str, evidence: Evidence, by_draw: Mapping[int, Sequence[TestRun]]
+) -> str | None:
+    """Return where ``test`` both passed and failed on the same code at the same draw."""
+    for draw, runs in by_draw.items():
+        if any(_fails(run) for run in runs):
+            return f"the course's code, draw {draw}"
+    for mutant, seen in evidence.mutants.items():
+        if _contradicts_itself(test, seen):
+            return f"mutant {mutant}"
+    return None
+
+
+def _contradicts_itself(test: str, seen: Sequence[Seen]) -> bool:
+    """Return whether ``test`` both passed and failed; a failure is one even if the run stopped."""
+    results: dict[int, set[bool]] = {}
+    for cell, outcome in seen:
+        run = outcome.run(test)
+        if run is not None and (run.failed or run.finished):
+            results.setdefault(cell.draw, set()).add(run.failed)
+    return any(len(both) == 2 for both in results.values())
+
+
+def _fails(run: TestRun) -> bool:
+    """Return whether a run is a failure; one that is expected tells nothing."""
+    return run.failed and not run.skipped
+
+
+def _failing(test: str, run: TestRun) -> TestStatus:
+    phase = next(phase for phase in run.phases if phase.outcome == "failed")
+    failure = phase.failure or Failure(kind="ordinary", exception="failure")
+    facts = {"exception": failure.exception, "at": _at(failure)}
+    if failure.exception == "FixtureLookupError":
+        lines = failure.message.strip().splitlines() or ["a fixture is missing"]
+        return TestStatus(test, Status.BROKEN, message("broken-fixture", why=lines[0]))
+    match failure.kind:
+        case "hypothesis":
+            slug = f"hypothesis-{failure.exception}"
+            advice = message(slug if slug in TEXTS else "hypothesis-other").text
+            reason = message("invalid-hypothesis", **facts, advice=advice)
+        case "memory" | "limit" | "exit":
+            reason = message("invalid-limit", **facts)
+        case "ordinary":
+            witness = f" on {failure.witness}" if failure.witness else ""
+            reason = message("invalid", **facts, witness=witness)
+    return TestStatus(test, Status.INVALID, reason)
+
+
+def _at(failure: Failure) -> str:
+    return f" at {failure.file}, line {failure.line}" if failure.file else ""
+
+
+def _named(failure: Failure) -> str:
+    """Name an exception; the text of an import error is the student's own and helps."""
+    if failure.exception in ("ImportError", "ModuleNotFoundError", "SyntaxError"):
+        return f"{failure.exception}: {failure.message}"
+    return failure.exception
+
+
+def _unrunnable(name: str, end: End | None, settings: AssignmentSettings) -> Message:
+    """Say why a test, or a file, didn't run; ``end`` is how it ended a run, if it did."""
+    limits = settings.limits
+    is_test = "::" in name
+    match end:
+        case End.TIMEOUT:
+            slug = "broken-time" if is_test else "broken-import-time"
+            return message(slug, seconds=limits.seconds_per_test)
+        case End.CRASH:
+            return message("broken-crash" if is_test else "broken-import-crash")
+        case End.GARBLED:
+            return message("broken-garbled")
+        case _:
+            return message("broken-unreached", seconds=limits.seconds_in_all)
