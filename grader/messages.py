@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 TEXTS: dict[str, str] = {
     # Requests that make no sense (exit code 2)
-    "unknown-assignment": "no assignment {assignment!r} in the course {course}{near}; known: {known}",
+    "unknown-assignment": "no assignment {assignment!r} in the course {course}{near}; known:"
+    " {known}",
     "no-course": "no course at {path}: a course is a folder with a course.toml",
     "course-unreadable": "{path} can't be read as TOML: {why}",
     "course-malformed": "{path}: {where}: {why}{near}",
     "course-inconsistent": "{path}: {why}",
-    "mutant-misfit": "mutant {mutant}: the text to replace, beginning {text!r}, occurs {found} times"
-    " in the reference; it must occur exactly once: quote more lines around it",
-    "mutant-overlap": "mutant {mutant}: the edit of {text!r} overlaps another one: make them one edit",
+    "mutant-misfit": "mutant {mutant}: the text to replace, beginning {text!r}, occurs {found}"
+    " times in the reference; it must occur exactly once: quote more lines around it",
+    "mutant-overlap": "mutant {mutant}: the edit of {text!r} overlaps another one: make them one"
+    " edit",
     "mutant-unchanged": "mutant {mutant}: its edits leave the reference's code as it is",
     "mutant-unparsable": "mutant {mutant}: line {line} of the planted text is no Python: {why}",
     "unknown-mutant": "no mutant {mutant!r} in {assignment}; known: {known}",
@@ -56,8 +58,8 @@ TEXTS: dict[str, str] = {
     "platform": "the process sandbox needs Linux; this is {system}: choose --sandbox docker",
     "reference-broken": "the course's reference can't be run: {why}; nothing is graded and no score"
     " changes: tell the course staff",
-    "cells-failed": "{count} of {total} runs failed twice on this machine ({why}); nothing is graded"
-    " and no score changes: run it again, and see `{program} doctor`",
+    "cells-failed": "{count} of {total} runs failed twice on this machine ({why}); nothing is"
+    " graded and no score changes: run it again, and see `{program} doctor`",
     # Statuses of tests
     "refused-import": "imports {name} (line {line}), which the assignment doesn't allow; allowed:"
     " {allowed}",
@@ -88,7 +90,8 @@ TEXTS: dict[str, str] = {
     "hypothesis-FailedHealthCheck": "Hypothesis' health check says that the inputs are drawn badly;"
     " draw fewer inputs that are thrown away, and no function-scoped fixture beside @given",
     "hypothesis-Unsatisfiable": "no input satisfies the assumptions: loosen assume() and filter()",
-    "hypothesis-InvalidArgument": "a strategy or @given has arguments that can't be: run it at home",
+    "hypothesis-InvalidArgument": "a strategy or @given has arguments that can't be: run it at"
+    " home",
     "hypothesis-FlakyFailure": "it doesn't do the same twice on the same input",
     "hypothesis-DeadlineExceeded": "it is too slow for its own deadline",
     "hypothesis-other": "Hypothesis refuses to run it: run it at home",
@@ -101,7 +104,8 @@ TEXTS: dict[str, str] = {
     "error-garbled": "the run's report made no sense, which honest tests don't cause",
     "error-tests": "other tests were collected than on the course's code: don't compute names or"
     " parameters of tests from the code under test",
-    "error-no-kill": "tests failed only with {exceptions}, which doesn't show that they saw a fault",
+    "error-no-kill": "tests failed only with {exceptions}, which doesn't show that they saw a"
+    " fault",
     "error-unsettled": "tests that failed contradict themselves, and the others were never reached",
     "error-hidden": "not every test could be run: others hang or end the interpreter",
     "timeout-all": "the suite ran past its limit of {seconds:g} s in all, and no test failed",
