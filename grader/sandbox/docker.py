@@ -26,6 +26,13 @@ CELLS, PYTHON, PACKAGES = "/cells", "/opt/worker/bin/python", "/opt/worker/lib/s
 LABEL = "grader.worker"
 WORKER_MEGABYTES = 256
 PROCESSES, CELL_PROCESSES = 64, 48  # the worker needs some to end a cell that has used up its own
+# A cell could leave a queue, a semaphore or shared memory behind for the next.
+NO_QUEUES = {
+    "kernel.shmmni": "0",
+    "kernel.msgmni": "0",
+    "kernel.sem": "0 0 0 0",
+    "fs.mqueue.queues_max": "0",
+}
 MULTIPLEX = struct.Struct(">BxxxL")
 STDERR = 2
 TROUBLE = (DockerException, requests.RequestException, OSError)
@@ -160,6 +167,7 @@ def _confinement(client: docker.APIClient, megabytes: int) -> dict[str, Any]:
         cap_add=["SETUID", "SETGID", "CHOWN"],
         security_opt=["no-new-privileges"],
         ipc_mode="none",
+        sysctls=NO_QUEUES,
         mem_limit=megabytes << 20,
         memswap_limit=megabytes << 20,
         pids_limit=PROCESSES,
