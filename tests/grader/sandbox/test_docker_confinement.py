@@ -1,0 +1,347 @@
+"""How a container is closed, as the engine tells it and as a test inside sees it."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from grader.course import Limits
+from grader.outcome import End, Outcome
+from grader.sandbox import Channel
+from grader.sandbox.docker import LABEL, WORKER_MEGABYTES, DockerSandbox, engine
+
+pytestmark = pytest.mark.docker
+
+Run = Callable[..., Outcome]
+IT = "test_toy.py::test_it"
+
+
+def told(outcome: Outcome) -> str:
+    """Return what a test said by failing."""
+    assert outcome.end is End.COMPLETE, outcome
+    return outcome.runs[IT].failures[0].message
+
+
+def assert_holds(docker_run: Run, suite: str) -> None:
+    """Assert that no test of ``suite`` fails inside a container."""
+    outcome = docker_run(suite)
+    assert outcome.end is End.COMPLETE, outcome
+    assert outcome.tests
+    assert [ran.failures for ran in outcome.runs.values() if ran.failed] == []
+
+
+@pytest.fixture(scope="module")
+def inspected(worker_image: str) -> Iterator[dict[str, Any]]:
+    """Return what the engine says of a running worker."""
+    del worker_image
+    channel: Channel
+    channel, _ = DockerSandbox(Limits(memory_megabytes=512)).open()
+    with contextlib.closing(channel), contextlib.closing(engine()) as client:
+        newest = client.containers(filters={"label": LABEL}, latest=True)[0]
+        yield client.inspect_container(newest["Id"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NetworkMode", "none"),
+        ("ReadonlyRootfs", True),
+        ("Privileged", False),
+        ("CapDrop", ["ALL"]),
+        ("SecurityOpt", ["no-new-privileges"]),
+        ("IpcMode", "none"),
+        ("PidMode", ""),
+        ("Binds", None),
+        ("Devices", None),
+        ("AutoRemove", True),
+        ("NanoCpus", 10**9),
+        ("PidsLimit", 64),
+        ("Memory", 512 + WORKER_MEGABYTES << 20),
+        ("MemorySwap", 512 + WORKER_MEGABYTES << 20),
+        ("Ulimits", [{"Name": "core", "Soft": 0, "Hard": 0}]),
+    ],
+)
+def test_the_engine_confines_the_worker(
+    inspected: dict[str, Any], name: str, value: object
+) -> None:
+    """Each of these is a wall of its own."""
+    assert inspected["HostConfig"][name] == value
+
+
+def test_the_worker_keeps_only_what_it_needs_to_make_and_clear_cells(
+    inspected: dict[str, Any],
+) -> None:
+    """To become a cell's user, and to give it its folder; not to read or kill what is others'."""
+    added = {name.removeprefix("CAP_") for name in inspected["HostConfig"]["CapAdd"]}
+    assert added == {"SETUID", "SETGID", "CHOWN"}
+
+
+def test_nothing_is_mounted_but_a_bounded_folder_for_cells(inspected: dict[str, Any]) -> None:
+    """No path of the host, and no room without end."""
+    assert inspected["Mounts"] == []
+    assert list(inspected["HostConfig"]["Tmpfs"]) == ["/cells"]
+    options = set(inspected["HostConfig"]["Tmpfs"]["/cells"].split(","))
+    assert {"noexec", "nosuid", "nodev", "size=64m", "nr_inodes=4096", "mode=0711"} <= options
+
+
+def test_nothing_is_logged(inspected: dict[str, Any]) -> None:
+    """The engine's log would keep what cells say, without bounds."""
+    assert inspected["HostConfig"]["LogConfig"]["Type"] == "none"
+
+
+def test_no_argument_and_no_variable_speaks_of_a_course(inspected: dict[str, Any]) -> None:
+    """They are the same for every grading."""
+    configuration = inspected["Config"]
+    said = " ".join([*configuration["Cmd"], *configuration["Env"]])
+    assert not any(word in said.lower() for word in ("course", "mutant", "l3.4", "tinyllm"))
+    assert configuration["Hostname"] == "sandbox"
+
+
+def test_a_cell_has_no_network(docker_run: Run) -> None:
+    """Only a loopback of its own, and nobody listens there."""
+    assert_holds(
+        docker_run,
+        """
+import socket
+import pytest
+def test_interfaces():
+    assert [name for _, name in socket.if_nameindex()] == ["lo"]
+@pytest.mark.parametrize("address", ["1.1.1.1", "172.17.0.1", "169.254.169.254", "127.0.0.1"])
+def test_it(address):
+    with socket.socket() as client, pytest.raises(OSError):
+        client.settimeout(2)
+        client.connect((address, 80))
+def test_names():
+    with pytest.raises(OSError):
+        socket.getaddrinfo("example.org", 80)
+""",
+    )
+
+
+def test_a_cell_is_nobody_and_stays_so(docker_run: Run) -> None:
+    """No user of the image, no group, no capability, no way to gain one."""
+    assert_holds(
+        docker_run,
+        """
+import os, pwd
+import pytest
+def test_user():
+    assert len(set(os.getresuid() + os.getresgid())) == 1
+    assert os.getuid() >= 200_000
+    assert os.getgroups() == []
+    with pytest.raises(KeyError):
+        pwd.getpwuid(os.getuid())
+def test_capabilities():
+    status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    for kind in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+        assert int(status[kind], 16) == 0, kind
+    assert status["NoNewPrivs"].strip() == "1"
+    assert status["Seccomp"].strip() == "2"
+def test_back():
+    for call in (os.setuid, os.setgid):
+        with pytest.raises(PermissionError):
+            call(0)
+    with pytest.raises(PermissionError):
+        os.setgroups([0])
+    with pytest.raises(PermissionError):
+        os.chroot("/")
+""",
+    )
+
+
+def test_a_cell_can_write_to_its_own_folder_only(docker_run: Run) -> None:
+    """The root is read-only, and what isn't belongs to others."""
+    assert_holds(
+        docker_run,
+        """
+import os, pathlib
+def test_it():
+    own = str(pathlib.Path.cwd().parent)
+    found = []
+    for folder, folders, files in os.walk("/"):
+        if folder.startswith(("/proc", "/sys", own)):
+            folders.clear()
+            continue
+        for name in [folder, *(os.path.join(folder, one) for one in files)]:
+            if not os.path.islink(name) and os.access(name, os.W_OK):
+                found.append(name)
+    allowed = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+               "/dev/ptmx", "/dev/pts/ptmx", "/dev/mqueue"}
+    assert set(found) <= allowed, found
+def test_no_room_in_shared_memory():
+    assert not os.path.isdir("/dev/shm") or not os.access("/dev/shm", os.W_OK)
+def test_no_room_for_queues():
+    try:
+        open("/dev/mqueue/one", "w")
+    except OSError:
+        return
+    raise AssertionError("made")
+def test_others_cells_can_not_be_listed():
+    try:
+        os.listdir("/cells")
+    except PermissionError:
+        return
+    raise AssertionError("listed")
+""",
+    )
+
+
+def test_a_cell_can_leave_nothing_in_the_kernel(docker_run: Run) -> None:
+    """No shared memory, no semaphore and no queue, of either kind."""
+    assert_holds(
+        docker_run,
+        """
+import ctypes
+import pytest
+libc = ctypes.CDLL("libc.so.6", use_errno=True)
+CREATE = 0o1666
+@pytest.mark.parametrize("make", [
+    lambda: libc.shmget(1, 4096, CREATE),
+    lambda: libc.msgget(1, CREATE),
+    lambda: libc.semget(1, 1, CREATE),
+    lambda: libc.mq_open(b"/one", 0o102, 0o666, None),
+])
+def test_it(make):
+    assert make() == -1
+def test_shared_memory():
+    from multiprocessing import shared_memory
+    with pytest.raises(OSError):
+        shared_memory.SharedMemory("one", create=True, size=4096)
+""",
+    )
+
+
+def test_a_cells_folder_is_small_and_runs_no_program(docker_run: Run) -> None:
+    """Room and number of files are bounded, and so is what they may do."""
+    assert_holds(
+        docker_run,
+        """
+import os, subprocess
+import pytest
+def test_room():
+    with pytest.raises(OSError):
+        for n in range(40):
+            with open(str(n), "wb") as file:
+                file.write(bytes(8 << 20))
+    for n in range(40):
+        if os.path.exists(str(n)):
+            os.unlink(str(n))
+def test_files():
+    os.mkdir("many")
+    with pytest.raises(OSError):
+        for n in range(5000):
+            open(f"many/{n}", "w").close()
+    for name in os.listdir("many"):
+        os.unlink(f"many/{name}")
+def test_program():
+    with open("run", "w") as file:
+        file.write("#!/bin/sh")
+    os.chmod("run", 0o700)
+    with pytest.raises(PermissionError):
+        subprocess.run(["./run"])
+def test_device():
+    with pytest.raises(PermissionError):
+        os.mknod("device", 0o20600, os.makedev(1, 3))
+""",
+    )
+
+
+def test_the_worker_is_out_of_reach(docker_run: Run) -> None:
+    """Its memory, its environment, its streams, and signals to it."""
+    assert_holds(
+        docker_run,
+        """
+import os
+import pytest
+@pytest.mark.parametrize("name", ["environ", "mem", "fd", "maps", "stack", "cwd", "root"])
+def test_it(name):
+    with pytest.raises(PermissionError):
+        path = f"/proc/{os.getppid()}/{name}"
+        os.listdir(path) if name == "fd" else os.readlink(path) if name in ("cwd", "root") \
+            else open(path).read()
+def test_signals():
+    with pytest.raises(PermissionError):
+        os.kill(1, 0)
+def test_tracing():
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.ptrace(16, 1, 0, 0) == -1
+""",
+    )
+
+
+def test_a_flood_of_processes_ends_with_its_cell(docker_run: Run) -> None:
+    """The worker still has processes left to end it."""
+    outcome = docker_run("""
+import os, time
+def test_it():
+    while True:
+        if os.fork() == 0:
+            time.sleep(600)
+""")
+    assert outcome.runs[IT].failures[0].kind == "limit"
+    assert_holds(docker_run, "def test_it(): pass\n")
+
+
+def test_memory_that_many_processes_take_ends_their_cell_and_not_the_worker(
+    docker_run: Run,
+) -> None:
+    """Each stays below its limit; together they don't, and the kernel ends one of theirs."""
+    outcome = docker_run("""
+import os, time
+def test_it():
+    for _ in range(4):
+        if os.fork() == 0:
+            kept = bytearray(600 << 20)
+            kept[::4096] = b"x" * len(kept[::4096])
+            time.sleep(600)
+    time.sleep(3)
+""")
+    assert outcome.end in (End.COMPLETE, End.CRASH)
+    assert_holds(docker_run, "def test_it(): pass\n")
+
+
+def test_the_image_holds_no_course_no_installer_and_nothing_that_raises_privileges(
+    docker_run: Run,
+) -> None:
+    """It holds Python, the pinned packages and the worker."""
+    assert_holds(
+        docker_run,
+        """
+import importlib.util, os, pathlib, shutil, stat
+import pytest
+def test_privileges():
+    found = []
+    for folder, folders, files in os.walk("/"):
+        if folder.startswith(("/proc", "/sys")):
+            folders.clear()
+            continue
+        for name in files:
+            try:
+                mode = os.lstat(os.path.join(folder, name)).st_mode
+            except OSError:
+                continue
+            if stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID):
+                found.append(os.path.join(folder, name))
+    assert found == []
+@pytest.mark.parametrize("name", ["pip", "ensurepip", "torch", "mutmut", "grader", "docker",
+                                  "tinyllm"])
+def test_module(name):
+    assert importlib.util.find_spec(name) is None
+@pytest.mark.parametrize("name", ["gcc", "cc", "g++", "clang", "ld", "as", "make", "pip", "pip3",
+                                  "git", "curl", "wget", "sudo", "docker"])
+def test_program(name):
+    assert shutil.which(name) is None
+def test_course():
+    words = ("semantic.toml", "mechanical.toml", "course.toml", "bi_torch.npz", "test_gold.py")
+    found = [os.path.join(folder, name) for folder, _, files in os.walk("/")
+             if not folder.startswith(("/proc", "/sys")) for name in files if name in words]
+    assert found == []
+def test_worker():
+    import grader_worker
+    folder = pathlib.Path(grader_worker.__file__).parent
+    assert folder.parent.name == "site-packages"
+    assert not os.access(folder, os.W_OK)
+""",
+    )
