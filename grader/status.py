@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .course import AssignmentSettings
-from .evidence import Evidence, Reading, Seen, function_of
+from .evidence import Evidence, Reading, Seen, function_of, governs
 from .messages import TEXTS, Message, message
 from .outcome import End, Failure, Look, TestRun
 from .refusal import refusal
@@ -115,6 +115,9 @@ def _contradiction(
     for draw, runs in by_draw.items():
         if any(_fails(run) for run in runs):
             return f"the course's code, draw {draw}"
+    changing = evidence.unreadable_on_controls - evidence.calibration.unreadable.keys()
+    if any(governs(path, test) for path in changing):
+        return "the course's code, while its file was read"
     for mutant, seen in evidence.mutants.items():
         if _contradicts_itself(test, seen):
             return f"mutant {mutant}"

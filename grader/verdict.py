@@ -112,7 +112,8 @@ def _killed(
 ) -> Verdict | None:
     catchers: dict[str, tuple[str, Failure]] = {}
     for one in seen:
-        catchers = {**catchers, **killers(one, evidence, valid), **catchers}
+        for test, how in killers(one, evidence, valid).items():
+            catchers.setdefault(test, how)
     if catchers:
         phase, failure = next(iter(catchers.values()))
         return Verdict(mutant, Result.KILLED, phase, tuple(catchers), failure.witness)
