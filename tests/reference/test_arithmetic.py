@@ -1,7 +1,5 @@
 """Arithmetic with broadcasting, reductions and changes of shape: values and gradients."""
 
-# ruff: noqa: ANN401, D102, D103 - parameters are of many types; a test's name is its sentence
-
 import operator
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Functions of tensors: values, gradients and the edges of their domains."""
 
-# ruff: noqa: D102, D103 - a test's name is its sentence
-
 from collections.abc import Callable
 from typing import Any
 
@@ -124,6 +122,9 @@ def test_sum_mean_and_matmul_are_those_of_tensors(check_gradients: Check) -> Non
     x = np.random.default_rng(0).normal(size=(2, 3))
     np.testing.assert_array_equal(F.sum(x, axis=0).data, x.sum(axis=0))
     np.testing.assert_array_equal(F.mean(x, 1, keepdims=True).data, x.mean(1, keepdims=True))
+    np.testing.assert_array_equal(F.sum(x).data, x.sum())
+    np.testing.assert_array_equal(F.mean(x).data, x.mean())
+    assert F.sum(x).shape == F.mean(x).shape == ()
     np.testing.assert_array_equal(F.matmul(x, x.T).data, x @ x.T)
     check_gradients(lambda t: F.sum(t, axis=0), x)
     check_gradients(F.mean, x)

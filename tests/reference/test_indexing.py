@@ -1,7 +1,5 @@
 """Picking elements: any index numpy knows, and gradients that go back to where values came from."""
 
-# ruff: noqa: ANN401, D103 - parameters are of many types; a test's name is its sentence
-
 from collections.abc import Callable
 from typing import Any
 

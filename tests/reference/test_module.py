@@ -1,7 +1,5 @@
 """The module: parameters are found, saved, loaded and cleared by name."""
 
-# ruff: noqa: D102, D103 - a test's name is its sentence
-
 from typing import Any
 
 import numpy as np
@@ -83,6 +81,14 @@ def test_a_module_may_know_the_module_around_it() -> None:
     network = Network()
     network.first.around = network  # type: ignore[attr-defined]  # a name of its own
     assert [name for name, _ in network.named_parameters()] == NAMES
+
+
+def test_two_inner_modules_may_know_each_other() -> None:
+    network = Network()
+    network.first.next = network.second  # type: ignore[attr-defined]  # a name of its own
+    network.second.previous = network.first  # type: ignore[attr-defined]  # a name of its own
+    names = [name for name, _ in network.named_parameters()]
+    assert names == [*NAMES[:2], "first.next.weight", "first.next.bias", "gain"]
 
 
 def test_a_module_without_parameters_has_an_empty_state() -> None:

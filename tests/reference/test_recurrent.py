@@ -1,7 +1,5 @@
 """LSTM and GRU: their equations, padded batches, states, gradients and errors."""
 
-# ruff: noqa: ANN401, D102, D103 - parameters are of many types; a test's name is its sentence
-
 from collections.abc import Callable
 from typing import Any
 
@@ -372,6 +370,7 @@ class TestPadding:
             out[:, [0, 2, 3]].sum().backward()
         assert np.isfinite(out.data[:, [0, 2, 3]]).all()
         assert (out.data[1:, 1] == 0).all()
+        assert (grad_of(x)[PADDING] == 0).all()
 
 
 class TestInitialisation:

@@ -1,7 +1,5 @@
 """The tensor: what it holds, how it meets numpy, and how gradients flow through a graph."""
 
-# ruff: noqa: ANN401, D102, D103 - parameters are of many types; a test's name is its sentence
-
 import copy
 import gc
 import operator

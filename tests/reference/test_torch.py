@@ -1,7 +1,5 @@
 """Everything that torch can compute as well, compared with torch."""
 
-# ruff: noqa: ANN401, D102, D103 - parameters are of many types; a test's name is its sentence
-
 from typing import Any
 
 import numpy as np
