@@ -33,6 +33,7 @@ TEXTS: dict[str, str] = {
     "too-large": "{path} holds over {most}: remove what isn't needed",
     "leads-out": "{path} leads out of the repository by a link: put the files themselves there",
     "unreadable": "can't read {path}: {why}",
+    "not-utf8": "{path} can't be read: {why}; save it as UTF-8",
     "unstartable": "can't write {path}: {why}",
     "json-unwritable": "can't write {path}: {why}",
     "reveal-refused": "--reveal {reveal} says more than {assignment} allows: at most {allowed}",
