@@ -9,6 +9,7 @@ from typing import Any
 import docker
 import requests
 from docker import utils
+from docker.constants import DEFAULT_UNIX_SOCKET
 from docker.errors import APIError, DockerException, ImageNotFound
 from docker.types import LogConfig, Ulimit
 
@@ -40,13 +41,32 @@ TROUBLE = (DockerException, requests.RequestException, OSError)
 
 def engine() -> docker.APIClient:
     """Connect to the Docker engine; raises `Void` if it doesn't answer."""
-    try:
-        client = docker.APIClient(version="auto", timeout=ENGINE_SECONDS, **utils.kwargs_from_env())
-        client.ping()
-    except TROUBLE as problem:
-        why = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
-        raise Void(message("no-engine", why=why, program="grade"), "machine") from None
+    with contextlib.ExitStack() as stack:
+        try:
+            address = utils.kwargs_from_env()
+            _knock(address.get("base_url") or DEFAULT_UNIX_SOCKET.removeprefix("http+"))
+            client = docker.APIClient(version="auto", timeout=ENGINE_SECONDS, **address)
+            stack.callback(client.close)
+            client.ping()
+        except TROUBLE as problem:
+            why = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
+            raise Void(message("no-engine", why=why, program="grade"), "machine") from None
+        stack.pop_all()
     return client
+
+
+def _knock(address: str) -> None:
+    """Raise a plain ``OSError`` where nobody listens on a local socket.
+
+    The client would say the same in a riddle, and leak the socket.
+    """
+    scheme, _, path = address.partition("://")
+    if scheme.endswith("unix"):
+        with socket.socket(socket.AF_UNIX) as knocking:
+            try:
+                knocking.connect(f"/{path.lstrip('/')}")
+            except OSError as problem:
+                raise OSError(f"{address}: {problem.strerror}") from None
 
 
 class DockerSandbox:
@@ -73,17 +93,30 @@ class DockerSandbox:
         try:
             container = _Container(client, self._image, megabytes + WORKER_MEGABYTES)
         except TROUBLE as problem:
-            client.close()
             raise Void(message("worker-lost", why=problem), "machine") from None
         return container, Site(CELLS, some_users(), allowed)
 
 
 class _Container:
+    """A worker in a container, which goes with it."""
+
     def __init__(self, client: docker.APIClient, image: str, megabytes: int) -> None:
         self._client = client
         self._plain, self._errors, self._raw = bytearray(), bytearray(), bytearray()
         self._said: str | None = None
-        self._id = client.create_container(
+        self._ends = contextlib.ExitStack()
+        self._ends.callback(client.close)
+        try:
+            self._id = self._create(image, megabytes)
+            self._ends.callback(self._remove)
+            self._socket = self._attach()
+            client.start(self._id)
+        except BaseException:
+            self._ends.close()
+            raise
+
+    def _create(self, image: str, megabytes: int) -> str:
+        made: dict[str, str] = self._client.create_container(
             image,
             command(PYTHON, PACKAGES),
             stdin_open=True,
@@ -93,18 +126,21 @@ class _Container:
             environment=ENVIRONMENT,
             labels={LABEL: "1"},
             network_disabled=True,
-            host_config=_confinement(client, megabytes),
-        )["Id"]
-        try:
-            stream = client.attach_socket(
-                self._id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-            )
-            self._stream = stream
-            self._socket: socket.socket = getattr(stream, "_sock", stream)
-            client.start(self._id)
-        except BaseException:
-            self._remove()
-            raise
+            host_config=_confinement(self._client, megabytes),
+        )
+        return made["Id"]
+
+    def _attach(self) -> socket.socket:
+        """Return the socket that carries the container's standard streams."""
+        stream = self._client.attach_socket(
+            self._id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+        )
+        plain: socket.socket = getattr(stream, "_sock", stream)
+        self._ends.callback(plain.close)
+        # What the client keeps of its answer would else complain of a stream closed under it.
+        if response := getattr(stream, "_response", None):
+            self._ends.callback(response.close)
+        return plain
 
     def write(self, data: bytes) -> None:
         self._socket.settimeout(ENGINE_SECONDS)
@@ -141,10 +177,7 @@ class _Container:
     def close(self) -> str:
         if self._said is None:
             self._said = self._errors.decode(errors="replace")
-            self._stream.close()
-            self._socket.close()
-            self._remove()
-            self._client.close()
+            self._ends.close()
         return self._said
 
     def _remove(self) -> None:
