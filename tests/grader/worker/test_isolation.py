@@ -143,7 +143,6 @@ def test_it():
 @pytest.mark.parametrize(
     "body",
     [
-        "for _ in range(1100):\n        os.mkdir('d' * 9); os.chdir('d' * 9)",
         "os.makedirs('a/b/c'); open('a/b/f', 'w'); os.chmod('a/b', 0); os.chmod('a', 0)",
         "os.chmod('..', 0)",
         "os.chdir('..'); os.rename('tests', 'gone')",

@@ -1,0 +1,201 @@
+"""The back-end without a container: what it promises, and that nothing of it is left."""
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.course import Limits
+from grader.outcome import End
+from grader.problems import Void
+from grader.sandbox import process as process_module
+from grader.sandbox import some_users
+from grader.sandbox.process import ProcessSandbox
+from grader.sandbox.session import Clock, Session
+from grader.worker import wire
+
+MakeJob = Callable[..., wire.Cell]
+CLOCK = Clock(60, 60)
+HANGING = """
+import os, time
+def test_it():
+    for _ in range(3):
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(600)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let private directories be made in a folder of this test's own."""
+    for above in (tmp_path, *tmp_path.parents[:3]):
+        above.chmod(0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def sandbox(folder: Path) -> ProcessSandbox:
+    """Return a sandbox whose private directories are in ``folder``."""
+    assert folder
+    return ProcessSandbox(Limits())
+
+
+def pids_in(folder: Path) -> set[int]:
+    """Return the processes that are at home in ``folder``."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and str(folder) in (entry / "cmdline").read_text():
+                found.add(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_neither_process_nor_file_is_left(
+    sandbox: ProcessSandbox, folder: Path, make_job: MakeJob
+) -> None:
+    """After an ordinary end."""
+    with Session(sandbox, {}, []) as session:
+        assert session.run(make_job("def test_it(): pass"), CLOCK, lambda watch: False).tests
+        assert pids_in(folder)
+    assert pids_in(folder) == set()
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_neither_process_nor_file_is_left_while_a_cell_runs(
+    sandbox: ProcessSandbox, folder: Path, make_job: MakeJob, *, killed: bool
+) -> None:
+    """Whether the worker is told to end or is killed, its cell and its daemons end too."""
+    with Session(sandbox, {}, []) as session:
+        session.send(wire.CELL, json.dumps(make_job(HANGING)).encode())
+        deadline = time.monotonic() + 30
+        while len(pids_in(folder)) < 5 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(pids_in(folder)) == 5
+        if killed:
+            os.kill(min(pids_in(folder)), signal.SIGKILL)
+    assert pids_in(folder) == set()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_worker_that_can_not_be_started_leaves_nothing(
+    sandbox: ProcessSandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is a fault of the machine."""
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(Void, match="/no/such/python") as caught:
+        sandbox.open()
+    assert caught.value.fault == "machine"
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_that_can_not_be_made_is_a_fault_of_the_machine(
+    sandbox: ProcessSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, for one."""
+    monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
+    with pytest.raises(Void, match="/no/such/folder"):
+        sandbox.open()
+
+
+def test_only_linux_will_do(sandbox: ProcessSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere the message names the other back-end."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(Void, match=r"darwin.*--sandbox docker"):
+        sandbox.open()
+
+
+def test_closing_twice_is_no_error(sandbox: ProcessSandbox) -> None:
+    """Whoever loses a worker closes it, and so does its owner."""
+    channel, _ = sandbox.open()
+    assert channel.close() == channel.close()
+
+
+def test_a_worker_that_stops_reading_is_given_up(
+    sandbox: ProcessSandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A grading never waits on a full pipe."""
+    monkeypatch.setattr(process_module, "WRITE_SECONDS", 0.3)
+    monkeypatch.setattr(process_module, "END_SECONDS", 0.3)
+    channel, _ = sandbox.open()
+    [worker] = pids_in(folder)
+    os.kill(worker, signal.SIGSTOP)
+    with pytest.raises(TimeoutError):
+        channel.write(bytes(1 << 22))
+    channel.close()
+    assert pids_in(folder) == set()
+
+
+def test_reading_waits_no_longer_than_it_should(sandbox: ProcessSandbox) -> None:
+    """An unanswered question ends in an exception."""
+    channel, _ = sandbox.open()
+    with pytest.raises(TimeoutError):
+        channel.read(0.05)
+    channel.close()
+
+
+def test_root_gives_cells_users_that_nobody_else_has(sandbox: ProcessSandbox) -> None:
+    """Anyone else's cells are their own."""
+    channel, site = sandbox.open()
+    channel.close()
+    if os.geteuid() == 0:
+        assert site.uids is not None
+        assert site.uids[0] >= 200_000
+        assert site.limits["processes"] == 64
+    else:
+        assert site.uids is None
+        assert site.limits["processes"] is None
+        assert not site.read_anything
+
+
+def test_users_are_drawn_anew_for_each_worker() -> None:
+    """Two gradings on one machine do not end each other's cells."""
+    drawn = {some_users() for _ in range(40)}
+    assert len(drawn) > 30
+    assert all(200_000 <= first <= 60_000_000 and count == 100_000 for first, count in drawn)
+
+
+def test_cells_read_what_is_roots_only_where_python_is(
+    sandbox: ProcessSandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The one capability that a cell may keep is kept only where it is needed."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    for above in tmp_path.parents:
+        if above.stat().st_mode & 0o005 != 0o005:
+            above.chmod(0o755)
+    assert process_module._readable_by_others()
+    tmp_path.chmod(0o700)
+    assert not process_module._readable_by_others()
+    channel, site = sandbox.open()
+    channel.close()
+    assert site.read_anything == (os.geteuid() == 0)
+
+
+def test_nothing_of_the_callers_environment_reaches_a_test(
+    sandbox: ProcessSandbox, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither secrets, nor what steers Python and pytest."""
+    for name in ("SECRET", "PYTHONPATH", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CI"):
+        monkeypatch.setenv(name, "--co")
+    suite = """
+import os
+def test_it():
+    assert "--co" not in os.environ.values()
+    assert os.environ["HOME"] == os.path.realpath("../home")
+"""
+    with Session(sandbox, {}, []) as session:
+        outcome = session.run(make_job(suite), CLOCK, lambda watch: False)
+    assert outcome.end is End.COMPLETE
+    assert not outcome.runs["test_toy.py::test_it"].failed
