@@ -69,31 +69,28 @@ def run_course_tests(
     Void
         If the machine spoils a run twice.
     """
-    if not assignment.tests_path.is_dir():
-        raise Unusable(message("no-course-tests", assignment=assignment.id))
-    files = _files(assignment)
+    suite = _Suite.read(assignment)
     shared = shared_modules(assignment) if dependencies is None else {}
     imported = preload(assignment) if dependencies is None else assignment.settings.preload
 
     def job(cell: Cell) -> wire.Cell:
         sources = {**(dependencies or {}), assignment.module_path: implementations[cell.variant.id]}
-        return _job(assignment, files, as_modules(sources), cell)
+        return suite.job(cell, as_modules(sources))
 
     with Lab(sandbox, shared, imported, jobs) as lab:
-        chains = _run(assignment, list(implementations), lab, job)
-    kinds = _kinds(files)
-    return {name: _results(assignment, one, kinds) for name, one in chains.items()}
+        chains = _run(suite, list(implementations), lab, job)
+    return {name: suite.results(one) for name, one in chains.items()}
 
 
 def _run(
-    assignment: Assignment, names: Sequence[str], lab: Lab, job: Callable[[Cell], wire.Cell]
+    suite: "_Suite", names: Sequence[str], lab: Lab, job: Callable[[Cell], wire.Cell]
 ) -> dict[str, Chain]:
     """Run each implementation until nothing that ended a run hides another test's result."""
-    limits = assignment.settings.limits
+    limits = suite.assignment.settings.limits
     clock = Clock(limits.seconds_per_test, limits.seconds_in_all)
     outcomes: dict[Cell, Outcome] = {}
     while True:
-        chains = {name: chain(_start(assignment, name), outcomes, _follow) for name in names}
+        chains = {name: chain(suite.start(name), outcomes, suite.follow) for name in names}
         missing = [one.next for one in chains.values() if one.next]
         if not missing:
             return chains
@@ -104,59 +101,114 @@ def _run(
             outcomes[cell] = outcome
 
 
-def _follow(cell: Cell, outcome: Outcome) -> Cell | None:
-    """Go on behind what ended a run: it has failed, and what ran before it is known."""
-    if outcome.end in (End.COMPLETE, End.FAULT):
-        return None
-    if outcome.end is End.GARBLED or outcome.at is None:
-        return again(cell)
-    if not outcome.collected:
-        return cell.but(without=(*cell.without, outcome.at))
-    known = {test for test in outcome.tests if _finished(outcome, test)}
-    if not outcome.ran_out:
-        known.add(outcome.at)
-    return cell.but(skip=(*cell.skip, *sorted(known))) if known < set(outcome.tests) else None
+@dataclass(frozen=True)
+class _Suite:
+    """An assignment's course tests: their files and goldens, by the path in the course."""
+
+    assignment: Assignment
+    files: Mapping[str, bytes]
+    kinds: Mapping[str, str]
+
+    @classmethod
+    def read(cls, assignment: Assignment) -> "_Suite":
+        """Read them; raises `Unusable` if there are none."""
+        root = assignment.course.root
+        tests = [path for path in assignment.tests_path.rglob("*.py") if path.is_file()]
+        goldens = list((root / "fixtures" / assignment.id).glob("*.npz"))
+        files = {
+            path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(tests + goldens)
+        }
+        suite = cls(assignment, files, _kinds(files))
+        if not suite.targets:
+            raise Unusable(message("no-course-tests", assignment=assignment.id))
+        return suite
+
+    @property
+    def root(self) -> str:
+        """Where the tests lie in a cell, as they do in the course."""
+        return f"tests/course/{self.assignment.id}"
+
+    @property
+    def targets(self) -> list[str]:
+        """The files that hold tests, below the root."""
+        below = [path.removeprefix(f"{self.root}/") for path in self.files]
+        return [path for path in below if path not in self.files and is_test_file(path)]
+
+    def start(self, name: str) -> Cell:
+        """Return the first cell of an implementation."""
+        draw = self.assignment.settings.draws[0]
+        return Cell(purpose="own", variant=Variant(kind="own", id=name), draw=draw)
+
+    def job(self, cell: Cell, modules: dict[str, wire.Module]) -> wire.Cell:
+        """Return what a worker needs to run ``cell``."""
+        limits = self.assignment.settings.limits
+        return wire.Cell(
+            mode="tests",
+            files={path: base64.b64encode(text).decode() for path, text in self.files.items()},
+            root=self.root,
+            targets=[path for path in self.targets if path not in cell.without],
+            modules=modules,
+            draw=cell.draw,
+            entropy=entropy(self.assignment.id, cell),
+            last=[],
+            skip=list(cell.skip),
+            most_tests=limits.tests,
+            most_examples=limits.examples,
+        )
+
+    def follow(self, cell: Cell, outcome: Outcome) -> Cell | None:
+        """Go on behind what ended a run: it has failed, and what ran before it is known."""
+        if outcome.end in (End.COMPLETE, End.FAULT):
+            return None
+        if outcome.end is End.GARBLED or outcome.at is None:
+            return again(cell)
+        if not outcome.collected:
+            without = (*cell.without, outcome.at)
+            return cell.but(without=without) if set(self.targets) - set(without) else None
+        known = {test for test in outcome.tests if _finished(outcome, test)}
+        if not outcome.ran_out:
+            known.add(outcome.at)
+        left = set(outcome.tests) - known
+        return cell.but(skip=(*cell.skip, *sorted(known))) if left else None
+
+    def results(self, one: Chain) -> list[CourseTest]:
+        """Return a result a test; a file that can't be imported counts as one that failed."""
+        found: dict[str, CourseTest] = {}
+        for _, outcome in one.seen:
+            for broken in outcome.unreadable:
+                found[broken.path] = CourseTest(broken.path, "", "failed", broken.failure)
+            if not outcome.collected and outcome.at is not None:
+                found[outcome.at] = CourseTest(outcome.at, "", "failed", self._ending(outcome))
+            for test in outcome.tests:
+                found[test] = self._result(test, outcome)
+        if not found:
+            failure = self._ending(one.last[1])
+            found[self.root] = CourseTest(self.root, "", "failed", failure)
+        return list(found.values())
+
+    def _result(self, test: str, outcome: Outcome) -> CourseTest:
+        path, bracket, parameters = test.partition("[")
+        function = path.rpartition("::")[2]
+        name, kind = function + bracket + parameters, self.kinds.get(function, "unit")
+        run = outcome.run(test)
+        if run is not None and run.finished:
+            failure = next((phase.failure for phase in run.phases if phase.failure), None)
+            return CourseTest(name, kind, "failed" if run.failed else "passed", failure)
+        if outcome.at == test and not outcome.ran_out:
+            return CourseTest(name, kind, "failed", self._ending(outcome))
+        return CourseTest(name, kind, "not run")
+
+    def _ending(self, outcome: Outcome) -> Failure:
+        """Return what ended a run, as a failure of what was running."""
+        seconds = self.assignment.settings.limits.seconds_per_test
+        slug = "course-test-time" if outcome.end is End.TIMEOUT else "course-test-crash"
+        text = message(slug, seconds=seconds).text
+        return Failure(kind="exit", exception=outcome.end.value, message=text)
 
 
 def _finished(outcome: Outcome, test: str) -> bool:
     run = outcome.run(test)
     return run is not None and run.finished
-
-
-def _start(assignment: Assignment, name: str) -> Cell:
-    variant = Variant(kind="own", id=name)
-    return Cell(purpose="own", variant=variant, draw=assignment.settings.draws[0])
-
-
-def _files(assignment: Assignment) -> dict[str, bytes]:
-    """Return tests and goldens by their path in the course, which a cell mirrors."""
-    root = assignment.course.root
-    tests = [path for path in assignment.tests_path.rglob("*.py") if path.is_file()]
-    goldens = list((root / "fixtures" / assignment.id).glob("*.npz"))
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(tests + goldens)
-    }
-
-
-def _job(
-    assignment: Assignment, files: dict[str, bytes], modules: dict[str, wire.Module], cell: Cell
-) -> wire.Cell:
-    root = f"tests/course/{assignment.id}"
-    below = [path.removeprefix(f"{root}/") for path in files if path.startswith(f"{root}/")]
-    limits = assignment.settings.limits
-    return wire.Cell(
-        mode="tests",
-        files={path: base64.b64encode(content).decode() for path, content in files.items()},
-        root=root,
-        targets=[path for path in below if is_test_file(path) and path not in cell.without],
-        modules=modules,
-        draw=cell.draw,
-        entropy=entropy(assignment.id, cell),
-        last=[],
-        skip=list(cell.skip),
-        most_tests=limits.tests,
-        most_examples=limits.examples,
-    )
 
 
 def _kinds(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -175,42 +227,3 @@ def _functions(content: bytes) -> list[ast.FunctionDef]:
     except SyntaxError:
         return []  # the run itself says so
     return [node for node in nodes if isinstance(node, ast.FunctionDef)]
-
-
-def _results(assignment: Assignment, one: Chain, kinds: Mapping[str, str]) -> list[CourseTest]:
-    """Return a result a test; a file that can't be imported counts as one that failed."""
-    found: dict[str, CourseTest] = {}
-    for _, outcome in one.seen:
-        for broken in outcome.unreadable:
-            found[broken.path] = CourseTest(broken.path, "", "failed", broken.failure)
-        if not outcome.collected and outcome.at is not None:
-            found[outcome.at] = CourseTest(outcome.at, "", "failed", _ending(assignment, outcome))
-        for test in outcome.tests:
-            found[test] = _result(assignment, test, outcome, kinds)
-    if not found:
-        whole = assignment.tests_path.name
-        found[whole] = CourseTest(whole, "", "failed", _ending(assignment, one.last[1]))
-    return list(found.values())
-
-
-def _result(
-    assignment: Assignment, test: str, outcome: Outcome, kinds: Mapping[str, str]
-) -> CourseTest:
-    path, bracket, parameters = test.partition("[")
-    function = path.rpartition("::")[2]
-    name, kind = function + bracket + parameters, kinds.get(function, "unit")
-    run = outcome.run(test)
-    if run is not None and run.finished:
-        failure = next((phase.failure for phase in run.phases if phase.failure), None)
-        return CourseTest(name, kind, "failed" if run.failed else "passed", failure)
-    if outcome.at == test and not outcome.ran_out:
-        return CourseTest(name, kind, "failed", _ending(assignment, outcome))
-    return CourseTest(name, kind, "not run")
-
-
-def _ending(assignment: Assignment, outcome: Outcome) -> Failure:
-    """Return what ended a run, as a failure of what was running."""
-    seconds = assignment.settings.limits.seconds_per_test
-    slug = "course-test-time" if outcome.end is End.TIMEOUT else "course-test-crash"
-    text = message(slug, seconds=seconds).text
-    return Failure(kind="exit", exception=outcome.end.value, message=text)
