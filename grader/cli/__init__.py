@@ -1,7 +1,6 @@
 """The command line: it parses, calls the library, prints, and maps the result to an exit code."""
 
 import io
-import os
 import signal
 import sys
 import threading
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from grader.messages import message
 from grader.problems import Problem
 
 from . import build, grading, instruct, student
@@ -62,9 +62,10 @@ def main(arguments: Sequence[str] | None = None, program: str | None = None) -> 
     except Problem as problem:
         complain(program, problem.message.text)
         return exit_of_problem(problem)
-    except Exception as problem:
-        if os.environ.get("GRADER_TRACEBACK"):
-            raise
+    except PermissionError as problem:
+        complain(program, message("unreadable", path=problem.filename, why=problem.strerror).text)
+        return Exit.UNUSABLE
+    except Exception as problem:  # noqa: BLE001 — whatever it is, a person reads a sentence
         complain(program, fault(problem).text)
         return Exit.VOID
     return int(result or 0)

@@ -122,10 +122,9 @@ def _finish(work: _Work, settings: Chosen, program: str) -> int:
             found = work.ungraded(options, problem.fault, problem.message)
         except Problem:
             raise
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001 — whatever it is, a person reads a sentence
             whose: Fault = "machine" if isinstance(problem, OSError) else "harness"
-            _write(settings.json_path, work.ungraded(options, whose, fault(problem)))
-            raise
+            found = work.ungraded(options, whose, fault(problem))
     try:
         _write(settings.json_path, found)
     finally:

@@ -13,6 +13,8 @@ from grader.course import Assignment, Course
 from grader.course_tests import CourseTest, run_course_tests
 from grader.grade import Options, Progress
 from grader.grading import make_sandbox
+from grader.messages import message
+from grader.problems import Unusable
 from grader.report.terminal import course_tests
 from grader.workspace import Started, sections, start
 
@@ -51,7 +53,7 @@ def _next(course: Course, built: set[str], program: str) -> str:
         if name not in built and assignment.contract_path.is_file():
             return f"next: {program} start {name}"
     graded = [name for name, assignment in course.assignments.items() if assignment.mutants]
-    return f"everything is built; next: {program} check {' or '.join(graded)}"
+    return f"next: {program} check {' or '.join(graded)}" if graded else "everything is built"
 
 
 @click.command("start")
@@ -127,6 +129,11 @@ class Own:
         if not ref_deps:
             workspace.require_prerequisites(assignment)
         source = workspace.require_implementation(assignment, place.program)
+        try:
+            source.decode("utf-8-sig")
+        except UnicodeDecodeError as problem:
+            path = workspace.root / assignment.student_module
+            raise Unusable(message("not-utf8", path=path, why=problem.reason)) from None
         return cls(source, None if ref_deps else workspace.dependencies(assignment))
 
     def course_tests(self, assignment: Assignment, options: Options) -> list[CourseTest]:
