@@ -214,12 +214,12 @@ class Watch:
         self.unreadable: list[Unreadable] = []
         self.collected = False
         self.at: str | None = None
+        self.since = 0.0  # when that began
         self.finished: Finished | None = None
         self.garbled = False
         self.left_out = 0
         self._phases: dict[str, list[Phase]] = {}
         self._seconds: dict[str, float] = {}
-        self._started = 0.0
 
     def feed(self, lines: Iterable[bytes], now: float) -> None:
         """Take what a cell said at ``now``, in seconds of the supervisor's clock.
@@ -239,19 +239,22 @@ class Watch:
 
     def _progress(self, event: FileStarted | Collected | TestStarted | Phase, now: float) -> None:
         """Take an event that says what is running."""
+        before = self.at
         match event:
             case FileStarted():
                 self.at = event.path
             case Collected():
                 self.collected, self.at = True, None
             case TestStarted():
-                self.at, self._started = event.id, now
+                self.at = event.id
                 self._phases.setdefault(event.id, [])
             case Phase():
                 self._phases.setdefault(event.id, []).append(event)
                 if event.when == "teardown":
-                    self._seconds[event.id] = now - self._started
+                    self._seconds[event.id] = now - self.since
                     self.at = None
+        if self.at != before:
+            self.since = now
 
     def _note(self, event: Event) -> None:
         """Take an event that says what there is."""

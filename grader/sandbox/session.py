@@ -182,13 +182,13 @@ class _Conversation:
         self._rest = b""
         self._killed: End | None = None
         self._ran_out = False
-        self._since = self._whole = 0.0  # when what runs now began, when all must have ended
-        self._running: str | None = None
+        self._whole = 0.0  # when all must have ended
+        self._told = 0.0  # when the worker was told to end the cell
         self._looking = False
 
     def run(self, job: wire.Cell) -> Outcome:
         self._looking = job["mode"] == "look"
-        began = self._since = time.monotonic()
+        began = self._watch.since = time.monotonic()
         self._whole = began + self._clock.in_all
         self._session.send(wire.CELL, json.dumps(job).encode())
         while True:
@@ -210,21 +210,18 @@ class _Conversation:
     def _until(self) -> float:
         """Return how long to wait for the next frame."""
         if self._killed:
-            return self._since + GRACE_SECONDS
-        return min(self._whole, self._since + self._clock.limit(self._running or ""))
+            return self._told + GRACE_SECONDS
+        return min(self._whole, self._watch.since + self._clock.limit(self._watch.at or ""))
 
     def _kill(self, end: End) -> None:
-        self._killed, self._since = end, time.monotonic()
+        self._killed, self._told = end, time.monotonic()
         self._session.send(wire.KILL)
 
     def _take(self, body: bytes) -> None:
-        now = time.monotonic()
         *lines, self._rest = (self._rest + body).split(b"\n")
         if self._killed:
             return
-        self._watch.feed(lines, now)
-        if self._running != self._watch.at:
-            self._running, self._since = self._watch.at, now
+        self._watch.feed(lines, time.monotonic())
         if self._watch.garbled:
             self._kill(End.GARBLED)
         elif self._enough(self._watch):
