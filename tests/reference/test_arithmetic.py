@@ -89,9 +89,11 @@ def test_a_number_on_either_side_gets_no_gradient_in_the_way(
     check_gradients(lambda x: operation(np.full(2, 1.5), x), positive(2, 2))
 
 
-def test_negation_negates_the_gradient() -> None:
+def test_negation_negates_the_values_and_the_gradient() -> None:
     x = Tensor([1.0, -2.0], requires_grad=True)
-    (-x).backward([3.0, 4.0])
+    negated = -x
+    negated.backward([3.0, 4.0])
+    np.testing.assert_array_equal(negated.data, [-1.0, 2.0])
     np.testing.assert_array_equal(x.grad, [-3.0, -4.0])
 
 
@@ -180,6 +182,14 @@ class TestReductions:
         total = Tensor(np.ones((2, 3))).sum()
         assert total.shape == ()
         assert isinstance(total.data, np.ndarray)
+
+    def test_the_average_of_a_single_element_is_itself(self) -> None:
+        x = Tensor([3.0], requires_grad=True)
+        average = x.mean()
+        average.backward()
+        assert average.shape == ()
+        assert average.item() == 3.0
+        np.testing.assert_array_equal(x.grad, [1.0])
 
     def test_an_average_keeps_float32(self) -> None:
         x = Tensor(np.ones((2, 3), np.float32), requires_grad=True)

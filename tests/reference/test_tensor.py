@@ -271,6 +271,22 @@ class TestBackward:
         assert x.grad == 1.0
         del y
 
+    def test_a_graph_of_many_paths_is_walked_node_by_node(self) -> None:
+        x = leaf(1.0)
+        y = x
+        for _ in range(60):
+            y = y + y
+        y.backward()
+        assert x.grad == 2.0**60
+
+    def test_what_requires_no_gradient_keeps_no_history(self) -> None:
+        operand = Tensor([1.0, 2.0])
+        gone = weakref.ref(operand)
+        result = operand * 2
+        del operand
+        assert gone() is None
+        assert result.data.tolist() == [2.0, 4.0]
+
     def test_a_graph_is_freed_with_its_result(self) -> None:
         gc.collect()
         gc.disable()
