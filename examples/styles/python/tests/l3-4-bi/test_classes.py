@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import by_hand, good_lengths, numbered
-from hypothesis import given
+from hypothesis import given, settings
 from tinyllm.autograd.tensor import Tensor
 from tinyllm.rnn.bi import reverse_padded
 
@@ -50,6 +50,7 @@ class TestTensors(Reversal):
 class TestProperty:
     steps = 6
 
+    @settings(max_examples=30)
     @given(good_lengths(steps))
     def test_involution(self, lengths):
         x = numbered(self.steps, len(lengths))

@@ -2,7 +2,7 @@ import unittest
 
 import numpy as np
 from helpers import good_lengths, numbered
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tinyllm.rnn.bi import reversal_index, reverse_padded
 
@@ -31,12 +31,14 @@ class IndexCase(unittest.TestCase):
                     self.assertEqual(list(index[:n, b]), list(range(n))[::-1])
                     self.assertEqual(list(index[n:, b]), list(range(n, T)))
 
+    @settings(max_examples=30)
     @given(good_lengths(5))
     def test_twice_is_identity(self, lengths):
         index = self.index(lengths, 5)
         columns = np.arange(len(lengths))
         self.assertTrue((index[index, columns] == np.arange(5)[:, None]).all())
 
+    @settings(max_examples=30)
     @given(st.integers(max_value=0) | st.integers(min_value=4, max_value=99))
     def test_out_of_range(self, bad):
         self.calls += 1
