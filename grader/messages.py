@@ -50,8 +50,8 @@ TEXTS: dict[str, str] = {
     "needs": "{assignment} needs {missing}: build it, or rerun with --ref-deps",
     # Nothing can be said (exit code 5)
     "no-engine": "the Docker engine doesn't answer: {why}; start it, or choose --sandbox process"
-    " (`{program} doctor` says what works here)",
-    "no-image": "the engine has no image {image}: run `{program} image build`",
+    " (`grade doctor` says what works here)",
+    "no-image": "the engine has no image {image}: run `grade image build`",
     "image-unbuildable": "the image can't be built: {why}",
     "worker-lost": "the worker ended before it answered: {why}",
     "worker-mute": "the worker didn't answer within {seconds:g} s",
@@ -60,7 +60,7 @@ TEXTS: dict[str, str] = {
     "reference-broken": "the course's reference can't be run: {why}; nothing is graded and no score"
     " changes: tell the course staff",
     "cells-failed": "{count} of {total} runs failed twice on this machine ({why}); nothing is"
-    " graded and no score changes: run it again, and see `{program} doctor`",
+    " graded and no score changes: run it again, and see `grade doctor`",
     # Statuses of tests
     "refused-import": "imports {name} (line {line}), which the assignment doesn't allow; allowed:"
     " {allowed}",
