@@ -3,7 +3,14 @@
 import contextlib
 import os
 
+import hypothesis
 import pytest
+
+# A busy machine is no finding.
+hypothesis.settings.register_profile(
+    "tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")
