@@ -75,7 +75,7 @@ class _Process:
     def __init__(self, users: tuple[int, int] | None) -> None:
         self._users = users
         self._said: str | None = None
-        self._home = Path(tempfile.mkdtemp(prefix="grader-"))
+        self._home = Path(tempfile.mkdtemp(prefix="grader-")).resolve()
         self.cells = self._home / "cells"
         try:
             self._process = self._start()

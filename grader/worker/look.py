@@ -1,6 +1,7 @@
 """Inspection of a student's source, done inside a sandbox since parsing alone can be attacked."""
 
 import ast
+import codecs
 import io
 import tokenize
 import warnings
@@ -51,7 +52,7 @@ def _parse(data: bytes) -> ast.Module:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
         raise LookupError(str(error)) from error
-    if encoding not in ("utf-8", "utf-8-sig"):
+    if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
         raise LookupError(f"the file declares the encoding {encoding}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

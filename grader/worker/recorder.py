@@ -1,5 +1,6 @@
 """A pytest plugin that fixes the order and the settings of a session and says what happens."""
 
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ class Recorder:
     ) -> None:
         self.reporter, self.targets = reporter, targets
         self._selection, self._root = selection, root
+        self._installed = len(sys.path)
         self._conftests: Iterator[str] = iter(())  # those that pytest has still to read
         self._collected = False
 
@@ -51,12 +53,27 @@ class Recorder:
 
     def _next_conftest(self) -> None:
         if path := next(self._conftests, None):
-            self.reporter.say("file", path=path)
+            self._read(path)
+
+    def _read(self, path: str) -> None:
+        """Say which file is read, and let it import what lies beside it.
+
+        As at home, what lies beside it comes before what lies beside the other files; unlike
+        there, it never comes before what is installed.
+        """
+        self.reporter.say("file", path=path)
+        folder = (self._root / path).parent
+        while (folder / "__init__.py").is_file():
+            folder = folder.parent
+        sys.path[self._installed :] = [
+            str(folder),
+            *(entry for entry in sys.path[self._installed :] if entry != str(folder)),
+        ]
 
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
         """Say which file is read, so that a file which never ends can be named."""
         if isinstance(collector, pytest.File):
-            self.reporter.say("file", path=collector.nodeid)
+            self._read(collector.nodeid)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(
