@@ -62,7 +62,8 @@ def warm_up(cells: Path) -> None:
     path, meta_path, temporary = list(sys.path), list(sys.meta_path), tempfile.tempdir
     loaded, arguments = set(sys.modules), list(sys.argv)
     folder, suite = cells / "warm", cells / "warm" / "tests"
-    suite.mkdir(parents=True)
+    folder.mkdir()
+    suite.mkdir()
     (suite / "test_warm_up.py").write_text(SUITE)
     with private_folders(folder), contextlib.chdir(suite):
         load_profile()
