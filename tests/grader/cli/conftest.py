@@ -91,7 +91,7 @@ class Student:
         return self(command, "T1", *how, *arguments, program=program)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def at_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep outcomes out of the user's home, and don't let a variable change what is printed."""
     with pytest.MonkeyPatch.context() as patch:
@@ -111,12 +111,6 @@ def student(tmp_path: Path) -> Student:
 def toy(tmp_path: Path) -> Path:
     """Return a copy of the toy course, to be spoiled."""
     return Path(shutil.copytree(TOY, tmp_path / "course"))
-
-
-@pytest.fixture(scope="session")
-def run() -> Callable[..., Ran]:
-    """Return the function that runs a command."""
-    return call
 
 
 @pytest.fixture(scope="session")

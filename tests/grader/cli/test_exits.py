@@ -1,12 +1,12 @@
 """Requests that can't be met: each has its exit code, and a sentence that names the thing."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.grader.cli.conftest import DOUBLE, GOOD, TOY, Ran, Student
+from tests.grader.cli.conftest import DOUBLE, GOOD, TOY, Student, call
 
 ASSIGNED = ["start", "tests", "mutate", "check"]
 NOBODY = 65534
@@ -39,11 +39,9 @@ def test_an_unknown_assignment_is_named_with_what_may_be_meant(
         (["mutants"], "Commands:"),
     ],
 )
-def test_what_was_typed_wrong_is_named(
-    typed: list[str], said: str, run: Callable[..., Ran]
-) -> None:
+def test_what_was_typed_wrong_is_named(typed: list[str], said: str) -> None:
     """With the name of the program and a way to help."""
-    ran = run(*typed, program="ol")
+    ran = call(*typed, program="ol")
     assert ran.code == 2
     assert said in ran.err
     assert "Usage: ol" in ran.err
@@ -61,19 +59,19 @@ def test_a_missing_test_folder_is_named_with_the_command_that_makes_it(
     assert ran.err == (f"ol: no folder {folder}: T1's tests belong there; `ol start T1` makes it\n")
 
 
-def test_a_missing_repository_is_named(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_a_missing_repository_is_named(tmp_path: Path) -> None:
     """With the option that names one."""
-    ran = run("mutate", "T1", "--course", TOY, "--repo", tmp_path / "nowhere")
+    ran = call("mutate", "T1", "--course", TOY, "--repo", tmp_path / "nowhere")
     assert ran.code == 2
     assert f"no folder {tmp_path / 'nowhere'}" in ran.err
     assert "--repo" in ran.err
 
 
-def test_a_missing_course_is_named(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_a_missing_course_is_named(tmp_path: Path) -> None:
     """A folder without a course.toml is none, and neither is a file."""
     (tmp_path / "file").touch()
     for place in ("nowhere", ".", "file"):
-        ran = run("mutate", "T1", "--course", tmp_path / place, "--repo", tmp_path)
+        ran = call("mutate", "T1", "--course", tmp_path / place, "--repo", tmp_path)
         assert ran.code == 2
         assert f"no course at {(tmp_path / place).resolve()}" in ran.err
 
@@ -90,13 +88,13 @@ def test_a_missing_course_is_named(run: Callable[..., Ran], tmp_path: Path) -> N
     ],
 )
 def test_a_malformed_course_is_refused_with_the_place(
-    old: str, new: str, said: str, toy: Path, run: Callable[..., Ran]
+    old: str, new: str, said: str, toy: Path
 ) -> None:
     """Every command that reads it."""
     path = toy / "course.toml"
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     for typed in (["mutate", "T1", "--repo", toy], ["mutants", "list", "T1"], ["status"]):
-        ran = run(*typed, "--course", toy)
+        ran = call(*typed, "--course", toy)
         assert ran.code == 2
         assert said in ran.err
         assert str(path) in ran.err
@@ -112,13 +110,11 @@ def nobody() -> Iterator[None]:
     os.seteuid(before)
 
 
-def test_an_unreadable_course_is_named(
-    toy: Path, request: pytest.FixtureRequest, run: Callable[..., Ran]
-) -> None:
+def test_an_unreadable_course_is_named(toy: Path, request: pytest.FixtureRequest) -> None:
     """It is no fault of grader."""
     toy.chmod(0)
     request.getfixturevalue("nobody")
-    ran = run("mutants", "list", "T1", "--course", toy)
+    ran = call("mutants", "list", "T1", "--course", toy)
     assert ran.code == 2
     assert ran.err == f"grade: can't read {toy / 'course.toml'}: Permission denied\n"
 
@@ -144,9 +140,7 @@ def test_a_refused_request_leaves_no_json_and_spoils_none(student: Student, tmp_
     assert old.read_text(encoding="utf-8") == "mine"
 
 
-def test_an_assignment_without_mutants_cant_be_graded(
-    student: Student, run: Callable[..., Ran], tmp_path: Path
-) -> None:
+def test_an_assignment_without_mutants_cant_be_graded(student: Student, tmp_path: Path) -> None:
     """Whether there are tests of it or not; L3.2 of the built-in course is one."""
     student.build()
     student.write("python/toy/later.py", DOUBLE)
@@ -156,21 +150,19 @@ def test_an_assignment_without_mutants_cant_be_graded(
         assert ran.err == (
             "grade: T2 has no mutants in this course, so tests of it can't be graded\n"
         )
-    ran = run("mutate", "L3.2", "--repo", tmp_path, program="ol")
+    ran = call("mutate", "L3.2", "--repo", tmp_path, program="ol")
     assert ran.code == 2
     assert ran.err.startswith("ol: L3.2 has no mutants")
 
 
-def test_an_assignment_without_course_tests_or_goldens_says_so(
-    student: Student, run: Callable[..., Ran]
-) -> None:
+def test_an_assignment_without_course_tests_or_goldens_says_so(student: Student) -> None:
     """Each command its own lack."""
     student.build()
     ran = student("tests", "T0", "--sandbox", "process")
     assert (ran.code, ran.err) == (2, "grade: T0 has no course tests in this course\n")
-    ran = run("fixtures", "regenerate", "T1", "--course", TOY)
+    ran = call("fixtures", "regenerate", "T1", "--course", TOY)
     assert (ran.code, ran.err) == (2, "grade: T1 has no goldens in this course\n")
-    ran = run("mutants", "verify", "T0", "--course", TOY)
+    ran = call("mutants", "verify", "T0", "--course", TOY)
     assert ran.code == 2
     assert ran.err.startswith("grade: T0 has no mutants")
 
@@ -198,9 +190,7 @@ def test_a_module_that_isnt_utf8_is_named(student: Student) -> None:
     assert f"{student.root / 'python/toy/double.py'} can't be read: invalid start byte" in ran.err
 
 
-def test_a_prerequisite_that_isnt_built_is_named(
-    student: Student, run: Callable[..., Ran], tmp_path: Path
-) -> None:
+def test_a_prerequisite_that_isnt_built_is_named(student: Student, tmp_path: Path) -> None:
     """Missing or an untouched stub; with the way around it."""
     said = "grade: T1 needs T0: build it, or rerun with --ref-deps\n"
     student.write("python/toy/double.py", DOUBLE)
@@ -210,7 +200,7 @@ def test_a_prerequisite_that_isnt_built_is_named(
     assert student("start", "T0").code == 0
     assert student("check", "T1").err == said
 
-    ran = run("check", "L4.1", "--repo", tmp_path, program="ol")
+    ran = call("check", "L4.1", "--repo", tmp_path, program="ol")
     assert ran.code == 4
     assert ran.err == "ol: L4.1 needs L3.4: build it, or rerun with --ref-deps\n"
 
@@ -224,21 +214,21 @@ def test_a_prerequisite_that_isnt_built_is_named(
     ],
 )
 def test_the_built_in_course_names_the_module_that_is_missing(
-    assignment: str, missing: str, module: str, student: Student, run: Callable[..., Ran]
+    assignment: str, missing: str, module: str, student: Student
 ) -> None:
     """Where all others are built."""
     for path in (ROOT / "reference" / "tinyllm").rglob("*.py"):
         name = path.relative_to(ROOT / "reference" / "tinyllm").as_posix()
         if name != module:
             student.write(f"python/tinyllm/{name}", path.read_bytes())
-    ran = run("check", assignment, "--repo", student.root)
+    ran = call("check", assignment, "--repo", student.root)
     assert ran.code == 4
     assert ran.err == (f"grade: {assignment} needs {missing}: build it, or rerun with --ref-deps\n")
 
 
-def test_a_mutant_that_isnt_there_is_named(run: Callable[..., Ran]) -> None:
+def test_a_mutant_that_isnt_there_is_named() -> None:
     """With those that are."""
-    ran = run("mutants", "show", "T1", "s03", "--course", TOY)
+    ran = call("mutants", "show", "T1", "s03", "--course", TOY)
     assert ran.code == 2
     assert "no mutant 's03' in T1" in ran.err
     assert "s01, s02, m-00000001" in ran.err
@@ -261,11 +251,9 @@ def test_a_test_folder_that_is_too_large_is_refused(student: Student) -> None:
     assert "test_large.py" in ran.err
 
 
-def test_a_path_that_a_terminal_would_obey_is_made_visible(
-    run: Callable[..., Ran], tmp_path: Path
-) -> None:
+def test_a_path_that_a_terminal_would_obey_is_made_visible(tmp_path: Path) -> None:
     """In complaints too."""
-    ran = run("mutate", "T1", "--course", tmp_path / "a\x1b[31mred")
+    ran = call("mutate", "T1", "--course", tmp_path / "a\x1b[31mred")
     assert ran.code == 2
     assert "\x1b" not in ran.err
     assert "a\\x1b[31mred" in ran.err

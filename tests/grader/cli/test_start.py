@@ -1,11 +1,10 @@
 """What a student starts from: files that are never overwritten, and all there is to know."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.grader.cli.conftest import DOUBLE, Ran, Student
+from tests.grader.cli.conftest import DOUBLE, Student, call
 
 
 def test_start_writes_a_stub_and_a_test_file(student: Student) -> None:
@@ -72,9 +71,9 @@ def test_start_needs_a_contract(student: Student) -> None:
     assert student.files() == {}
 
 
-def test_the_flagship_starts_with_its_own_paths(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_the_flagship_starts_with_its_own_paths(tmp_path: Path) -> None:
     """L3.4 of the built-in course."""
-    ran = run("start", "L3.4", "--repo", tmp_path)
+    ran = call("start", "L3.4", "--repo", tmp_path)
     assert ran.code == 0
     assert (tmp_path / "python/tinyllm/rnn/bi.py").is_file()
     assert list((tmp_path / "python/tests/l3-4-bi").glob("test_*.py"))
@@ -83,11 +82,11 @@ def test_the_flagship_starts_with_its_own_paths(run: Callable[..., Ran], tmp_pat
 
 
 def test_alone_it_says_what_is_built_and_what_is_next(
-    student: Student, run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+    student: Student, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the folder where it is typed."""
     monkeypatch.chdir(student.root)
-    ran = run(program="ol")
+    ran = call(program="ol")
     assert ran.code == 0
     first, *_, last = ran.out.splitlines()
     assert first == "not built  L0.1  Tensor and automatic differentiation"

@@ -1,0 +1,136 @@
+"""Commands of an instructor: listing, showing and verifying mutants; verifying goldens."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.instructor import fixtures
+from tests.grader.cli.conftest import TOY, call
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_mutants_are_listed_by_what_they_count_for() -> None:
+    """The excluded ones only when asked for, with the reason."""
+    ran = call("mutants", "list", "T1", "--course", TOY)
+    assert ran.code == 0
+    assert [line.split()[:2] for line in ran.out.splitlines()[:5]] == [
+        ["s01", "required"],
+        ["s02", "required"],
+        ["m-00000001", "scored"],
+        ["m-00000002", "scored"],
+        ["m-00000003", "scored"],
+    ]
+    assert ran.out.endswith("\n5 scored, 1 excluded\n")
+    assert "m-00000004" not in ran.out
+
+    ran = call("mutants", "list", "T1", "--all", "--course", TOY)
+    assert "m-00000004  excluded  string, line 9" in ran.out
+    assert "the wording is left open" in ran.out
+
+
+def test_the_flagships_mutants_are_listed() -> None:
+    """The six required ones first, and at least fifty in all."""
+    ran = call("mutants", "list", "L3.4")
+    lines = ran.out.splitlines()
+    assert [line.split()[:2] for line in lines[:7]] == [
+        *([f"s0{number}", "required"] for number in range(1, 7)),
+        [lines[6].split()[0], "scored"],
+    ]
+    assert int(lines[-1].split()[0]) >= 50
+
+
+def test_a_mutant_is_shown_with_its_difference() -> None:
+    """A named one with its hints, a generated one with the decision on it."""
+    ran = call("mutants", "show", "T1", "s01", "--course", TOY)
+    assert ran.code == 0
+    for said in (
+        "s01  a step too many",
+        "pitfall   Counting from 0 to n inclusive takes n + 1 steps.",
+        "property  doubling",
+        "hint 3    Check that 3 gives 6.",
+        "caught by test_doubles, test_zero",
+        "-    for _ in range(n):",
+        "+    for _ in range(n + 1):",
+    ):
+        assert f"{said}\n" in ran.out
+
+    ran = call("mutants", "show", "T1", "m-00000004", "--course", TOY)
+    assert "status    message-only\n" in ran.out
+    assert "reason    the wording is left open\n" in ran.out
+
+
+def test_a_good_library_is_verified() -> None:
+    """With the table of who catches what."""
+    ran = call("mutants", "verify", "T1", "--course", TOY, "--sandbox", "process", "--jobs", "1")
+    assert ran.code == 0
+    *table, last = ran.out.splitlines()
+    assert last == "5 scored mutants: each applies, differs and is caught"
+    assert [line.split() for line in table] == [
+        ["course", "test", "s01", "s02"],
+        ["test_doubles", "x", "·"],
+        ["test_zero", "x", "·"],
+        ["test_negative", "·", "x"],
+    ]
+
+
+def test_a_spoiled_library_is_exit_1_with_each_finding(toy: Path) -> None:
+    """An edit that doesn't apply, before anything is run."""
+    _edit(toy / "mutants" / "T1" / "semantic.toml", '"range(n)"', '"range(m)"')
+    ran = call("mutants", "verify", "T1", "--course", toy)
+    assert ran.code == 1
+    assert "s01  mutant s01: the text to replace, beginning 'range(m)', occurs 0 times" in ran.out
+
+
+def test_a_missing_gold_suite_is_named(toy: Path) -> None:
+    """Without one nobody knows whether a good suite can pass."""
+    (toy / "tests" / "gold" / "T1" / "test_gold.py").unlink()
+    (toy / "tests" / "gold" / "T1").rmdir()
+    ran = call("mutants", "verify", "T1", "--course", toy)
+    assert ran.code == 2
+    assert "T1 has no gold suite" in ran.err
+
+
+def test_committed_goldens_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no torch, against manifest and reference."""
+    monkeypatch.setattr(fixtures, "torch_version", lambda: None)
+    ran = call("fixtures", "verify", "L3.4", "--sandbox", "process")
+    assert ran.code == 0
+    assert [line.split()[:3] for line in ran.out.splitlines()] == [
+        ["ok", "L3.4", "file:"],
+        ["ok", "L3.4", "arrays:"],
+        ["ok", "L3.4", "reference:"],
+    ]
+
+
+def test_without_torch_nothing_is_regenerated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit 5, with the way to have it."""
+    monkeypatch.setattr(fixtures, "torch_version", lambda: None)
+    ran = call("fixtures", "regenerate", "L3.4")
+    assert ran.code == 5
+    assert ran.err == (
+        "grade: regenerating needs torch, which is not installed: pip install 'grader[fixtures]'\n"
+    )
+
+
+def test_a_course_without_goldens_has_nothing_to_verify() -> None:
+    """Which is no fault."""
+    ran = call("fixtures", "verify", "--course", TOY, "--sandbox", "process")
+    assert (ran.code, ran.out) == (0, "")
+
+
+def test_an_unreadable_manifest_is_named(toy: Path) -> None:
+    """Missing, or with a key that isn't known."""
+    _edit(toy / "course.toml", "draws = [11, 12]", 'draws = [11]\ngoldens = ["fixtures/T1.json"]')
+    path = toy / "fixtures" / "T1.json"
+    ran = call("fixtures", "verify", "T1", "--course", toy, "--sandbox", "process")
+    assert (ran.code, ran.err) == (2, f"grade: {path}: No such file or directory\n")
+    path.parent.mkdir()
+    path.write_text('{"sed": 3}', encoding="utf-8")
+    ran = call("fixtures", "regenerate", "T1", "--course", toy)
+    assert ran.code == 2
+    assert str(path) in ran.err
