@@ -26,7 +26,7 @@ class _RunningSum:
     def __init__(self, width: int) -> None:
         self.width = width
 
-    def __call__(self, x: Tensor, lengths: Any = None) -> tuple[Tensor, None]:  # noqa: ANN401 - any
+    def __call__(self, x: Tensor, lengths: Any = None) -> tuple[Tensor, None]:
         assert isinstance(x, Tensor)
         ends = np.full(x.shape[1], x.shape[0]) if lengths is None else np.asarray(lengths)
         real = (np.arange(x.shape[0])[:, None] < ends)[..., None]
@@ -188,7 +188,7 @@ def test_padding_is_inert(cell: type[GRU], batch: Batch, garbage: float) -> None
     _close(out.numpy(), other.numpy())
 
 
-def _every_way_in(x: Array, lengths: Any) -> list[Callable[[], object]]:  # noqa: ANN401 - any
+def _every_way_in(x: Array, lengths: Any) -> list[Callable[[], object]]:
     fwd, bwd = _RunningSum(1), _RunningSum(1)
     return [
         lambda: reverse_padded(x, lengths),
@@ -200,7 +200,7 @@ def _every_way_in(x: Array, lengths: Any) -> list[Callable[[], object]]:  # noqa
 
 def _all_raise(calls: list[Callable[[], object]]) -> None:
     for call in calls:
-        with pytest.raises(ValueError):  # noqa: PT011 - the wording is left open
+        with pytest.raises(ValueError):
             call()
 
 
@@ -228,7 +228,7 @@ def test_a_length_outside_the_batch_raises(batch: Batch, bad: int, data: st.Data
         np.array([[2], [3]]),
     ],
 )
-def test_lengths_that_are_no_row_of_integers_raise(lengths: Any) -> None:  # noqa: ANN401 - any
+def test_lengths_that_are_no_row_of_integers_raise(lengths: Any) -> None:
     """Floats, bools, text, a single number and tables are none."""
     x = np.ones((3, 2, 1))
     _all_raise([*_every_way_in(x, lengths), lambda: reversal_index(lengths, 3)])
