@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 from grader.grade import Fault, Grade, GradedTest, Isolation, Policy, SandboxName
 from grader.mutants import Kind, SemanticMutant
-from grader.verdict import Result, Status, Verdict
+from grader.status import Status
+from grader.verdict import Result, Verdict
 
 SCHEMA_PATH = Path(__file__).with_name("grade.schema.json")
 

@@ -12,7 +12,8 @@ from grader.grade import Grade, GradedTest
 from grader.messages import message
 from grader.mutants import difference
 from grader.score import Score
-from grader.verdict import Result, Status, TestStatus, Verdict
+from grader.status import Status, TestStatus
+from grader.verdict import Result, Verdict
 
 from .document import hint
 
