@@ -1,6 +1,6 @@
 """What the outcomes so far say, in the order in which it is learnt, and where each run leads."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -43,6 +43,15 @@ class Knowledge:
 
     request: Request
     outcomes: Outcomes
+
+    def at(self, draws: Collection[int]) -> "Knowledge":
+        """Return what is known from these draws alone."""
+        outcomes = {
+            cell: outcome
+            for cell, outcome in self.outcomes.items()
+            if cell.purpose in ("look", "calibration") or cell.draw in draws
+        }
+        return replace(self, outcomes=outcomes)
 
     @cached_property
     def look(self) -> Chain:
@@ -137,14 +146,20 @@ class Knowledge:
         following = _after_control(cell, outcome)
         if following is None and suspects(seen, self.evidence, self.valid):
             return again(cell, most=LONGEST_CHAIN)
-        if following is None and outcome.at in cell.last and outcome.at not in self.valid:
-            return self._void_last(cell)
+        decided = outcome.end is End.TIMEOUT and outcome.at in self.valid
+        if following is None and outcome.at in cell.last and not decided:
+            return self._deciding_first(cell, seen)
         return following
 
-    def _void_last(self, cell: Cell) -> Cell | None:
-        """A test that doesn't count hides none that does, not even among those that run last."""
-        last = tuple(sorted(cell.last, key=lambda test: test not in self.valid))
-        return cell.but(last=last) if last != cell.last else None
+    def _deciding_first(self, cell: Cell, seen: Sequence[Seen]) -> Cell | None:
+        """Where several run last, put hangs before crashes, and what doesn't count at the end."""
+        hung = {
+            outcome.at
+            for one, outcome in seen
+            if one.draw == cell.draw and outcome.end is End.TIMEOUT and outcome.at not in one.last
+        }
+        last = sorted(cell.last, key=lambda test: (test not in self.valid, test not in hung))
+        return cell.but(last=tuple(last)) if tuple(last) != cell.last else None
 
     @cached_property
     def evidence(self) -> Evidence:

@@ -38,16 +38,19 @@ def _shuffled(seed: str, cell: Cell) -> bytes:
 
 
 def _missing(known: Knowledge) -> list[Cell]:
-    """Return what the first draw misses, else what the first later draw does that needs any."""
-    first, *further = known.request.settings.draws
-    if cells := _missing_at(known, first, known.request.mutants):
-        return cells
-    for draw in further:
-        alive = known.alive(draw)
-        if not alive or not known.valid:
-            return []
-        if cells := _missing_at(known, draw, alive):
-            return cells
+    """Return what the draws miss that are used, a further one once those before are complete.
+
+    What is known at a draw has no say in whether that draw is used: or it would be left half run.
+    """
+    draws = known.request.settings.draws
+    for count in range(1, len(draws) + 1):
+        so_far = known.at(draws[:count])
+        for draw in draws[:count]:
+            mutants = known.request.mutants if draw == draws[0] else so_far.alive(draw)
+            if cells := _missing_at(so_far, draw, mutants):
+                return cells
+        if not so_far.valid or count == len(draws) or not so_far.alive(draws[count]):
+            break
     return []
 
 

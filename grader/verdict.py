@@ -7,7 +7,7 @@ from enum import StrEnum
 from .evidence import Evidence, Seen, governs
 from .messages import Message, message
 from .mutants import Mutant
-from .outcome import End, Failure, Outcome
+from .outcome import End, Failure
 from .status import Status, TestStatus, statuses
 
 __all__ = ["Result", "Status", "TestStatus", "Verdict", "statuses", "verdict"]
@@ -40,12 +40,12 @@ class Verdict:
 def verdict(mutant: Mutant, evidence: Evidence, valid: Valid) -> Verdict:
     """Return what the runs on ``mutant`` mean; the first rule that matches counts.
 
-    ``valid`` are the tests that count.
+    ``valid`` are the tests that count; without any, nothing can be said of a mutant.
     """
     seen = evidence.mutants.get(mutant.id, ())
     if killed := _killed(mutant, seen, evidence, valid):
         return killed
-    if not seen or any(outcome.end is End.FAULT for _, outcome in seen):
+    if not valid or not seen or any(outcome.end is End.FAULT for _, outcome in seen):
         return Verdict(mutant, Result.NOT_RUN)
     draws = [(runs, valid & evidence.established(runs[0][0].draw)) for runs in _by_draw(seen)]
     for runs, counting in draws:
@@ -136,7 +136,7 @@ def _timed_out(
             phase = "call" if "::" in culprit else "collection"
             return Verdict(mutant, Result.KILLED, phase, tuple(dict.fromkeys(sightings)))
         reason = message("timeout", test=culprit)
-    elif runs[-1][1].ran_out and _unfinished(runs, valid):
+    elif any(outcome.ran_out for _, outcome in runs) and _unfinished(runs, valid):
         reason = message("timeout-all", seconds=limits.seconds_in_all)
     else:
         return None
@@ -177,8 +177,7 @@ def _error(runs: Sequence[Seen], evidence: Evidence, valid: Valid) -> Message | 
     """Return why the runs at one draw, none of which is a kill, don't show a survivor either."""
     if crashed := _ended(runs, End.CRASH, valid):
         return message("error-crash", at=f" in {crashed[0]}")
-    _, final = runs[-1]
-    if reason := _failed_as_a_whole(final, evidence):
+    if reason := _failed_as_a_whole(runs, evidence):
         return reason
     failures = [
         failure
@@ -192,18 +191,25 @@ def _error(runs: Sequence[Seen], evidence: Evidence, valid: Valid) -> Message | 
     if failures:
         exceptions = sorted({failure.exception for failure in failures})
         return message("error-no-kill", exceptions=", ".join(exceptions))
-    return message("error-hidden") if _unfinished(runs, valid) else None
+    if not _unfinished(runs, valid):
+        return None
+    stopped = runs[-1][1].end is End.STOPPED
+    return message("error-unsettled" if stopped else "error-hidden")
 
 
-def _failed_as_a_whole(final: Outcome, evidence: Evidence) -> Message | None:
-    """Return what is wrong with the last run at a draw, whichever test it was that did it."""
-    if final.end is End.GARBLED:
-        return message("error-garbled")
-    if final.end is End.STOPPED:
-        return message("error-unsettled")
-    if final.end is End.CRASH and final.at is None:
-        return message("error-crash", at="")
-    unreadable = {one.path for one in final.unreadable} - evidence.unreadable_on_controls
-    if unreadable or (final.collected and not evidence.same_tests(final)):
-        return message("error-tests")
+def _failed_as_a_whole(runs: Sequence[Seen], evidence: Evidence) -> Message | None:
+    """Return what is wrong with the runs at one draw, whichever test it was that did it.
+
+    One that completed settles what others left open; those that were stopped say nothing.
+    """
+    outcomes = [outcome for _, outcome in runs if outcome.end is not End.STOPPED]
+    completed = [outcome for outcome in outcomes if outcome.end is End.COMPLETE]
+    for final in (completed or outcomes)[-1:]:
+        if final.end is End.GARBLED:
+            return message("error-garbled")
+        if final.end is End.CRASH and final.at is None:
+            return message("error-crash", at="")
+        unreadable = {one.path for one in final.unreadable} - evidence.unreadable_on_controls
+        if unreadable or (final.collected and not evidence.same_tests(final)):
+            return message("error-tests")
     return None

@@ -454,6 +454,13 @@ class TestSurvivedAndNotRun:
         """Nothing is claimed about it."""
         assert result() == (Result.NOT_RUN, "")
 
+    def test_without_a_valid_test_nothing_was_run_that_counts(self) -> None:
+        """Whether mutants ran before that was known, or not."""
+        wrong = ran({T: FAILED})
+        seen = on_mutant(ran({T: PASSED}))
+        found = result(seen, tests=(T,), on_reference=controls(wrong, wrong))
+        assert found == (Result.NOT_RUN, "")
+
     def test_a_fault_of_the_machine_says_nothing(self) -> None:
         """Unless a kill was seen."""
         spoilt = on_mutant(ran(end=End.FAULT, collected=False))
