@@ -1,0 +1,468 @@
+"""What runs next, against a simulated lab: it ends, it is fair, and it costs what it must."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.cells import LONGEST_CHAIN, Cell
+from grader.knowledge import Knowledge
+from grader.mutants import Mutant
+from grader.outcome import End, Outcome
+from grader.plan import next_cells
+from grader.verdict import Result
+
+from .facts import mutant
+from .simulated import (
+    GENERATED,
+    LOOP,
+    MUTANTS,
+    NAMED,
+    NAMES,
+    OTHER,
+    SETTINGS,
+    Deed,
+    Import,
+    Sim,
+    SimulatedLab,
+    Suite,
+    judgement,
+    request,
+    results,
+)
+
+KILLED, SURVIVED, TIMEOUT = Result.KILLED, Result.SURVIVED, Result.TIMEOUT
+GOOD = Sim("good", on={"s01": "fail", "s02": "fail", "m-01": "fail"})
+
+
+def solved(
+    *tests: Sim, mutants: Sequence[Mutant] = MUTANTS, lab: SimulatedLab | None = None, **facts: Any
+) -> tuple[Knowledge, SimulatedLab]:
+    """Grade a suite of these tests, and return what is known and the lab that did it."""
+    suite = Suite(tests, **facts)
+    lab = lab or SimulatedLab(suite)
+    return lab.solve(request(suite, tuple(mutants), SETTINGS)), lab
+
+
+def ran(known: Knowledge, purpose: str, **facts: object) -> list[Cell]:
+    """Return the cells of a purpose that were run, of those with these facts."""
+    return [
+        cell
+        for cell in known.outcomes
+        if cell.purpose == purpose
+        if all(getattr(cell, name) == value for name, value in facts.items())
+    ]
+
+
+def on(known: Knowledge, name: str, **facts: object) -> list[Cell]:
+    """Return the cells in which one mutant was run."""
+    return [cell for cell in ran(known, "mutant", **facts) if cell.variant.id == name]
+
+
+class TestOrder:
+    """First a look, then a calibration, then controls and mutants mixed, then confirmations."""
+
+    def test_a_look_and_a_calibration_come_alone_and_first(self) -> None:
+        """Order, exclusions and limits come from them."""
+        _, lab = solved(GOOD)
+        assert [[cell.purpose for cell in batch] for batch in lab.batches[:2]] == [
+            ["look"],
+            ["calibration"],
+        ]
+
+    def test_then_all_mutants_among_all_controls(self) -> None:
+        """In one batch, so that none is told by when it runs."""
+        _, lab = solved(GOOD)
+        counts = Counter(cell.purpose for cell in lab.batches[2])
+        assert counts == {"control": SETTINGS.controls, "mutant": len(MUTANTS)}
+
+    def test_the_students_own_code_is_run_once_if_there_is_some(self) -> None:
+        """In the same batch, and not again for confirmations or draws."""
+        suite = Suite((GOOD, Sim("bad", on={"m-02": "hang"})))
+        lab = SimulatedLab(suite)
+        known = lab.solve(request(suite, MUTANTS, SETTINGS, has_own_implementation=True))
+        assert len(ran(known, "own")) == 1
+        assert "own" in {cell.purpose for cell in lab.batches[2]}
+
+    @settings(max_examples=20, deadline=None)
+    @given(st.text(max_size=5), st.randoms(use_true_random=False))
+    def test_the_shuffle_depends_on_the_seed_only(self, seed: str, chance: random.Random) -> None:
+        """Not on the machine, nor on the order in which outcomes came."""
+        suite = Suite((GOOD, Sim("slow", on={"m-02": "hang"})))
+        asked = request(suite, MUTANTS, SETTINGS, shuffle=seed)
+        lab = SimulatedLab(suite)
+        whole = lab.solve(asked).outcomes
+        known: list[tuple[Cell, Outcome]] = []
+        for batch in lab.batches:
+            assert next_cells(asked, dict(known)) == batch
+            known += [(cell, whole[cell]) for cell in batch]
+            chance.shuffle(known)
+        assert next_cells(asked, dict(known)) == []
+
+    def test_another_seed_gives_another_order_of_the_same_cells(self) -> None:
+        """Of the blind batch."""
+        suite = Suite((GOOD,))
+        orders = set()
+        for seed in "abcdef":
+            lab = SimulatedLab(suite)
+            lab.solve(request(suite, MUTANTS, SETTINGS, shuffle=seed))
+            orders.add(tuple(lab.batches[2]))
+        assert len(orders) > 1
+        assert len({frozenset(order) for order in orders}) == 1
+
+    def test_nothing_runs_where_nothing_can(self) -> None:
+        """No file, no test file, no test, none that can be run, none that is allowed."""
+        for suite in (
+            Suite(()),
+            Suite((), others=("helper.py",)),
+            Suite((), others=("test_empty.py",)),
+            Suite((Sim("stuck", at_home="hang"),)),
+            Suite((Sim("good"),), looks={"test_a.py": "os"}),
+            Suite((Sim("good"),), looks={"test_a.py": "crash"}),
+            Suite((Sim("good"),), imports={("test_a.py", ""): "raise"}),
+            Suite((Sim("good"),), imports={("test_a.py", ""): "hang"}),
+        ):
+            known = SimulatedLab(suite).solve(request(suite, MUTANTS, SETTINGS))
+            assert {cell.purpose for cell in known.outcomes} <= {"look", "calibration"}
+            assert not known.valid
+            assert set(results(known).values()) == {Result.NOT_RUN}
+
+    def test_no_mutant_runs_where_no_test_holds(self) -> None:
+        """The controls say so for certain."""
+        known, _ = solved(Sim("wrong", at_home="fail"), Sim("idle", at_home="skip"))
+        assert len(ran(known, "control")) == SETTINGS.controls
+        assert not ran(known, "mutant")
+
+
+def plain(cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what every run must have in common."""
+    return cell.without, cell.skip
+
+
+class TestFairness:
+    """A run can't be told from another by how it is run."""
+
+    SUITE = (
+        GOOD,
+        Sim("slow", on={"m-02": "hang"}),
+        Sim("wild", on={"m-02": "crash"}),
+        Sim("gone", at_home="crash"),
+        Sim("coin", fails_on=frozenset({1}), on={"m-02": "fail"}),
+    )
+
+    def test_every_cell_after_the_calibration_has_the_same_files_and_tests(self) -> None:
+        """Those that can't be run are left out of all."""
+        known, _ = solved(*self.SUITE, imports={("test_b.py", ""): "raise"}, others=("test_b.py",))
+        cells = [*ran(known, "control"), *ran(known, "mutant")]
+        assert {plain(cell) for cell in cells} == {(("test_b.py",), ("test_a.py::gone",))}
+
+    def test_every_order_of_a_mutants_run_is_also_that_of_a_control(self) -> None:
+        """Planned in the same batch, unless it was before."""
+        _, lab = solved(*self.SUITE)
+        known: set[tuple[int, tuple[str, ...]]] = set()
+        confirmed = 0
+        for batch in lab.batches[2:]:
+            known |= {(cell.draw, cell.last) for cell in batch if cell.purpose == "control"}
+            orders = [(cell.draw, cell.last) for cell in batch if cell.purpose == "mutant"]
+            assert set(orders) <= known
+            confirmed += sum(bool(last) for _, last in orders)
+        assert confirmed > 0
+
+    def test_the_reference_runs_as_often_as_the_policy_says_at_each_draw_that_is_used(self) -> None:
+        """And not at the others."""
+        for catches, used in (({}, 3), ({("s01", 22): "fail"}, 2), ({("s01", 11): "fail"}, 1)):
+            at = cast(Mapping[tuple[str, int], Deed], catches)
+            known, _ = solved(Sim("late", at=at), mutants=(NAMED, GENERATED))
+            for index, draw in enumerate(SETTINGS.draws):
+                numbers = {cell.number for cell in ran(known, "control", draw=draw)}
+                assert len(numbers) == (SETTINGS.controls if index < used else 0)
+
+    def test_equal_cells_are_never_run_twice(self) -> None:
+        """The lab itself refuses to."""
+        _, lab = solved(*self.SUITE)
+        cells = [cell for batch in lab.batches for cell in batch]
+        assert len(set(cells)) == len(cells)
+
+
+class TestDraws:
+    """Required mutants that are alive get the further draws."""
+
+    def test_only_required_ones_do(self) -> None:
+        """A generated one gets the first."""
+        known, _ = solved(Sim("idle"))
+        draws = {name: [cell.draw for cell in on(known, name)] for name in NAMES}
+        assert draws == {"s01": [11, 22, 33], "s02": [11, 22, 33], "m-01": [11], "m-02": [11]}
+
+    def test_only_those_that_are_still_alive_do(self) -> None:
+        """One is caught at the second draw, one never."""
+        known, _ = solved(Sim("late", at={("s01", 22): "fail"}))
+        assert [cell.draw for cell in on(known, "s01")] == [11, 22]
+        assert [cell.draw for cell in on(known, "s02")] == [11, 22, 33]
+        assert results(known)["s01"] is KILLED
+
+    def test_one_that_is_said_to_hang_and_does_needs_no_more(self) -> None:
+        """It is caught."""
+        loop = mutant(required=True, id="s01", hangs=True)
+        known, _ = solved(Sim("slow", on={"s01": "hang"}), mutants=(loop,))
+        assert {cell.draw for cell in on(known, "s01")} == {11}
+        assert results(known) == {"s01": KILLED}
+
+    def test_a_test_that_fails_on_the_reference_at_a_later_draw_counts_at_none(self) -> None:
+        """What it caught at the first draw is alive again, and gets the other draws."""
+        wrong = Sim("wrong", fails_at=frozenset({22}), on={"s01": "fail"})
+        known, _ = solved(wrong, Sim("idle"), mutants=(NAMED, OTHER))
+        assert judgement(known)[0]["test_a.py::wrong"] == "invalid"
+        assert results(known) == {"s01": SURVIVED, "s02": SURVIVED}
+        assert [cell.draw for cell in on(known, "s01", attempt=1)] == [11, 22, 33][:1]
+        assert {cell.draw for cell in on(known, "s01")} == {11, 22, 33}
+
+    def test_a_draw_that_nobody_needs_voids_no_test(self) -> None:
+        """It is not looked at."""
+        wrong = Sim("wrong", fails_at=frozenset({22}), on={"s01": "fail"})
+        known, _ = solved(wrong, mutants=(NAMED,))
+        assert results(known) == {"s01": KILLED}
+
+    @pytest.mark.parametrize("controls_first", [True, False])
+    def test_the_controls_of_a_draw_are_completed_even_if_all_is_caught_meanwhile(
+        self, controls_first: bool
+    ) -> None:
+        """A grading that was interrupted there must not miss that the catcher is wrong."""
+        wrong = Sim("wrong", at={("s01", 22): "fail"}, fails_at=frozenset({22}))
+        suite = Suite((wrong, Sim("idle")))
+        asked = request(suite, (NAMED,), SETTINGS)
+        lab = SimulatedLab(suite)
+        outcomes: dict[Cell, Any] = {}
+        while (cells := next_cells(asked, outcomes))[0].draw != 22:
+            outcomes |= {cell: lab.run(cell) for cell in cells}
+        cells.sort(key=lambda cell: (cell.purpose == "control") is not controls_first)
+        outcomes[cells[0]] = lab.run(cells[0], Knowledge(asked, dict(outcomes)).enough)
+        assert results(lab.solve(asked, outcomes)) == {"s01": SURVIVED}
+
+
+class TestHanging:
+    """Tests that hang or crash hide no other, and cost a bounded number of runs."""
+
+    @pytest.mark.parametrize("deed", ["hang", "crash"])
+    def test_on_the_reference_they_are_left_out_after_a_confirmation(self, deed: Deed) -> None:
+        """The others are graded."""
+        ending = [Sim(f"end{n}", at_home=deed) for n in range(5)]
+        known, _ = solved(*ending[:3], GOOD, *ending[3:])
+        found, _ = judgement(known)
+        assert found == {
+            **{test.id: "broken" for test in ending},
+            GOOD.id: "valid",
+        }
+        assert len(ran(known, "calibration")) == 11
+        for test in ending:
+            tried = [one for one in known.outcomes.values() if one.at == test.id]
+            assert len(tried) == 2
+
+    def test_on_the_reference_once_is_not_enough_to_be_left_out(self) -> None:
+        """The machine may have been busy."""
+        once = Sim("once", chance=lambda cell: "hang" if _first_calibration(cell) else "pass")
+        known, _ = solved(once, GOOD)
+        assert judgement(known)[0] == {once.id: "valid", GOOD.id: "valid"}
+
+    @pytest.mark.parametrize("number", [1, 6, 40])
+    @pytest.mark.parametrize("home", ["hang", "crash", "pass"])
+    def test_any_number_of_them_costs_a_bounded_number_of_runs(
+        self, number: int, home: Deed
+    ) -> None:
+        """On the reference, and where all tests hang on a mutant."""
+        on_mutants = cast(Mapping[str, Deed], dict.fromkeys(NAMES, "hang"))
+        tests = [Sim(f"t{n}", at_home=home, on=on_mutants) for n in range(number)]
+        known, lab = solved(*tests)
+        chains = 1 + SETTINGS.controls * 3 + 2 * 3 + 2
+        assert len(known.outcomes) <= 1 + LONGEST_CHAIN * 2 * chains
+        assert len(lab.batches) <= 2 + LONGEST_CHAIN * 4
+        if home == "pass":
+            expected = {"s01": TIMEOUT, "s02": TIMEOUT, "m-01": TIMEOUT, "m-02": KILLED}
+            assert results(known) == expected
+        else:
+            assert set(judgement(known)[0].values()) == {"broken"}
+
+    @pytest.mark.parametrize("deed", ["hang", "crash"])
+    def test_on_a_mutant_they_hide_no_killer(self, deed: Deed) -> None:
+        """Whether they count or not."""
+        first = Sim("first", on={"s01": deed})
+        void = Sim("void", at_home="fail", on={"s01": deed})
+        known, _ = solved(first, void, GOOD, mutants=(NAMED,))
+        assert results(known) == {"s01": KILLED}
+
+    @pytest.mark.parametrize("deed", ["hang", "crash"])
+    def test_on_a_mutant_void_ones_do_not_decide(self, deed: Deed) -> None:
+        """All tests that count passed."""
+        void = Sim("void", at_home="fail", on=dict.fromkeys(NAMES, deed))
+        known, _ = solved(void, Sim("idle"))
+        assert set(results(known).values()) == {SURVIVED}
+
+    def test_on_a_mutant_void_ones_hide_no_hang_of_one_that_counts(self) -> None:
+        """They run after it."""
+        void = [Sim(f"v{n}", at_home="fail", on={"m-02": "hang"}) for n in range(3)]
+        known, _ = solved(*void, Sim("slow", on={"m-02": "hang"}), mutants=(LOOP,))
+        assert results(known) == {"m-02": KILLED}
+
+    def test_a_mutant_that_keeps_a_file_from_being_read_gets_a_second_chance(self) -> None:
+        """And no third."""
+        known, _ = solved(GOOD, imports={("test_a.py", "m-01"): "hang"}, mutants=(GENERATED,))
+        assert len(on(known, "m-01")) == 2
+        assert results(known) == {"m-01": TIMEOUT}
+
+    def test_a_suite_that_takes_too_long_in_all_is_graded_as_far_as_it_goes(self) -> None:
+        """The tests that were not reached are told so."""
+        suite = Suite((GOOD, Sim("late")))
+        lab = SlowLab(suite)
+        known = lab.solve(request(suite, (GENERATED,), SETTINGS))
+        assert judgement(known)[0] == {GOOD.id: "valid", "test_a.py::late": "broken"}
+        assert results(known) == {"m-01": KILLED}
+        assert len(ran(known, "calibration")) == 1
+
+
+def _first_calibration(cell: Cell) -> bool:
+    return cell.purpose == "calibration" and not cell.last
+
+
+class SlowLab(SimulatedLab):
+    """Where all tests together take too long before the last begins."""
+
+    def run(self, cell: Cell, enough: Any = lambda _: False) -> Any:
+        """Cut the run short where the last test would begin."""
+        outcome = super().run(cell, enough)
+        if "test_a.py::late" not in outcome.tests or outcome.end is not End.COMPLETE:
+            return outcome
+        runs = {test: run for test, run in outcome.runs.items() if not test.endswith("late")}
+        cut = {"end": End.TIMEOUT, "ran_out": True, "runs": runs, "at": "test_a.py::late"}
+        return outcome.model_copy(update=cut)
+
+
+class TestStopping:
+    """A run on a mutant is stopped once a test that may count has failed."""
+
+    def test_it_is_stopped_at_the_first_failure(self) -> None:
+        """What comes after it is not waited for."""
+        known, _ = solved(GOOD, Sim("rest"), mutants=(GENERATED,))
+        (cell,) = on(known, "m-01")
+        assert known.outcomes[cell].end is End.STOPPED
+        assert known.outcomes[cell].run("test_a.py::rest") is None
+
+    def test_it_is_not_stopped_where_every_kill_is_to_be_known(self) -> None:
+        """The matrix is complete."""
+        both = [Sim(name, on={"m-01": "fail"}) for name in ("one", "two")]
+        suite = Suite(tuple(both))
+        asked = request(suite, (GENERATED,), SETTINGS, matrix=True)
+        known = SimulatedLab(suite).solve(asked)
+        assert judgement(known)[1]["m-01"].killed_by == tuple(test.id for test in both)
+
+    def test_it_is_not_stopped_by_a_failure_that_is_no_kill(self) -> None:
+        """Nor by a test that failed in the calibration."""
+        known, _ = solved(
+            Sim("balks", on={"m-01": "balk"}),
+            Sim("wrong", at_home="fail", on={"m-01": "fail"}),
+            Sim("last", on={"m-01": "fail"}),
+            mutants=(GENERATED,),
+        )
+        assert judgement(known)[1]["m-01"].killed_by == ("test_a.py::last",)
+        assert len(on(known, "m-01")) == 1
+
+    def test_a_stop_by_a_test_that_turns_out_void_is_run_again(self) -> None:
+        """And decides nothing."""
+        coin = Sim("coin", fails_on=frozenset({2}), on=dict.fromkeys(NAMES, "fail"))
+        known, _ = solved(coin, Sim("late", on={"s01": "fail"}))
+        assert results(known) == {
+            "s01": KILLED,
+            "s02": SURVIVED,
+            "m-01": SURVIVED,
+            "m-02": SURVIVED,
+        }
+
+    def test_tests_that_turn_out_void_one_after_the_other_use_up_no_attempts(self) -> None:
+        """Each of these is found out by the confirmation of a hang, long after the controls."""
+
+        def betrays(index: int) -> Callable[[Cell], Deed]:
+            def deed(cell: Cell) -> Deed:
+                if cell.variant.kind == "mutant":
+                    return "fail" if cell.variant.id == "m-01" else "pass"
+                return "fail" if len(cell.last) == index + 1 else "pass"
+
+            return deed
+
+        betraying = [Sim(f"t{n}", chance=betrays(n)) for n in range(4)]
+        hanging = [Sim(f"h{n}", on={"s02": "hang"}) for n in range(4)]
+        honest = Sim("z", on={"m-01": "fail"})
+        known, _ = solved(*betraying, *hanging, honest)
+        stopped = [known.outcomes[cell].at for cell in on(known, "m-01")]
+        assert sorted(map(str, stopped)) == sorted(test.id for test in (*betraying, honest))
+        assert judgement(known)[1]["m-01"].killed_by == (honest.id,)
+
+
+class TestResuming:
+    """What is known from an earlier run, on a machine that was busier."""
+
+    def test_outcomes_that_belong_to_another_calibration_say_nothing(self) -> None:
+        """Then one test was left out; now it is not, and nothing may miss it."""
+        busy = Suite((GOOD, Sim("late", at_home="hang", on={"m-02": "hang"})))
+        idle = Suite((GOOD, Sim("late", on={"m-02": "fail"})))
+        asked = request(busy, MUTANTS, SETTINGS)
+        old = SimulatedLab(busy).solve(asked).outcomes
+        kept = {cell: one for cell, one in old.items() if one.end is not End.TIMEOUT}
+        assert any(cell.skip for cell in kept)
+        resumed, fresh = SimulatedLab(idle).solve(asked, kept), SimulatedLab(idle).solve(asked)
+        assert judgement(resumed)[0] == judgement(fresh)[0]
+        assert results(resumed) == results(fresh)
+        assert results(fresh)["m-02"] is KILLED
+
+
+class TestImports:
+    """Files that can't be imported on a mutant."""
+
+    def test_a_kill_at_import_is_seen_twice(self) -> None:
+        """And not a third time."""
+        imports: Mapping[tuple[str, str], Import] = {("test_a.py", "m-01"): "raise"}
+        known, _ = solved(GOOD, imports=imports, mutants=(GENERATED,))
+        assert len(on(known, "m-01")) == 2
+        found = judgement(known)[1]["m-01"]
+        assert (found.result, found.phase) == (KILLED, "collection")
+
+    @pytest.mark.parametrize("how", ["raise", "exit"])
+    def test_other_files_have_their_say(self, how: Import) -> None:
+        """A kill in one of them needs no second sighting."""
+        imports: Mapping[tuple[str, str], Import] = {("test_a.py", "m-01"): how}
+        other = Sim("other", "test_b.py", on={"m-01": "fail"})
+        known, _ = solved(GOOD, other, imports=imports, mutants=(GENERATED,))
+        found = judgement(known)[1]["m-01"]
+        assert (found.result, found.phase, len(on(known, "m-01"))) == (KILLED, "call", 1)
+
+    def test_a_conftest_that_can_not_be_imported_is_left_out_and_told(self) -> None:
+        """Nothing is collected before it is."""
+        suite = Suite((GOOD,), others=("conftest.py",))
+        lab = ConftestLab(suite)
+        known = lab.solve(request(suite, (GENERATED,), SETTINGS))
+        assert judgement(known)[0] == {"conftest.py": "broken", GOOD.id: "valid"}
+        assert results(known) == {"m-01": KILLED}
+
+    def test_files_whose_look_crashes_hide_no_other(self) -> None:
+        """Up to a number; the rest is not run unread."""
+        few = {f"test_{n}.py": "crash" for n in range(5)}
+        many = {f"test_{n:02}.py": "crash" for n in range(30)}
+        for looks, status in ((few, "valid"), (many, "broken")):
+            suite = Suite((Sim("x", "test_z.py"),), looks=cast(Any, looks), others=tuple(looks))
+            known = SimulatedLab(suite).solve(request(suite, (GENERATED,), SETTINGS))
+            found, _ = judgement(known)
+            assert {found[name] for name in looks} == {"broken"}
+            assert status in {found.get("test_z.py"), found.get("test_z.py::x")}
+
+
+class ConftestLab(SimulatedLab):
+    """Where ``conftest.py`` raises as long as it is there."""
+
+    def run(self, cell: Cell, enough: Any = lambda _: False) -> Any:
+        """Give up before anything is collected, as pytest does."""
+        outcome = super().run(cell, enough)
+        if cell.purpose == "look" or "conftest.py" in cell.without:
+            return outcome
+        broken = {"path": "conftest.py", "failure": {"kind": "ordinary", "exception": "ValueError"}}
+        return type(outcome).model_validate({"end": "crash", "unreadable": [broken]})
