@@ -82,6 +82,8 @@ TEXTS: dict[str, str] = {
     " what the contract doesn't promise, or it is wrong: read the contract on this input",
     "invalid-hypothesis": "can't hold on any code: {exception}{at}: {advice}",
     "invalid-limit": "ran into a limit of the sandbox on the course's code: {exception}{at}",
+    "invalid-exit": "ends the run on the course's code: {exception}{at}: a test may only raise what"
+    " a failed check raises",
     "flaky": "contradicts itself: on the same code it passes and fails ({where}). Take randomness"
     " from Hypothesis or a fixed seed, and nothing from time or state",
     "flaky-ids": "has other names or parameters from run to run: take them from fixed values, and"

@@ -151,6 +151,8 @@ def _failing(test: str, run: TestRun) -> TestStatus:
             slug = f"hypothesis-{failure.exception}"
             advice = message(slug if slug in TEXTS else "hypothesis-other").text
             reason = message("invalid-hypothesis", **facts, advice=advice)
+        case "exit" if failure.exception not in set(End):
+            reason = message("invalid-exit", **facts)
         case "memory" | "limit" | "exit":
             reason = message("invalid-limit", **facts)
         case "ordinary":

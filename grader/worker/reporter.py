@@ -80,6 +80,13 @@ def own_line(trace: TracebackType | None, root: Path) -> tuple[str | None, int |
     return place
 
 
+def _said(problem: BaseException) -> object:
+    """Return what an exception says; pytest's own on a missing fixture says no sentence."""
+    if isinstance(problem, pytest.FixtureLookupError):
+        return f"no fixture is named {problem.argname!r}"
+    return problem
+
+
 def describe(problem: BaseException, root: Path) -> dict[str, Any]:
     """Return the facts of an exception that a report may need."""
     notes = [note for note in getattr(problem, "__notes__", ()) if isinstance(note, str)]
@@ -90,7 +97,7 @@ def describe(problem: BaseException, root: Path) -> dict[str, Any]:
     return {
         "kind": kind_of(problem),
         "exception": type(problem).__name__[:NAME_CAP],
-        "message": text_of(problem),
+        "message": text_of(_said(problem)),
         "file": file,
         "line": line,
         "witness": witness.partition(":")[2].strip()[:TEXT_CAP] if witness else None,

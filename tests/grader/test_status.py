@@ -89,7 +89,7 @@ class TestInvalid:
             (run(phase("call", "failed"), phase("call")), "invalid"),
             (failing("hypothesis", "Unsatisfiable"), "invalid-hypothesis"),
             (failing("memory", "MemoryError"), "invalid-limit"),
-            (failing("exit", "SystemExit"), "invalid-limit"),
+            (failing("exit", "SystemExit"), "invalid-exit"),
             (failing("limit", "OSError"), "invalid-limit"),
         ],
         ids=[

@@ -263,6 +263,7 @@ def test_a_fixture_that_does_not_exist_is_told_by_name(run: Run) -> None:
     """The report can say what is missing."""
     found = failure(run("def test_it(nothing_of_that_name): pass\n"))
     assert found.exception == "FixtureLookupError"
+    assert "no fixture is named" in found.message
     assert "nothing_of_that_name" in found.message
 
 
