@@ -131,8 +131,7 @@ class _Process:
     def close(self) -> str:
         if self._said is None:
             self._end()
-            if self._users is not None:
-                _kill_users(*self._users)
+            _kill_left(self._home, self._users or (0, 0))
             words = (self._home / "errors").read_bytes()[-READ_SIZE:]
             self._said = words.decode(errors="replace")
             _delete(self._home)
@@ -157,24 +156,33 @@ def _delete(home: Path) -> None:
         home.rmdir()
 
 
-def _kill_users(first: int, count: int) -> None:
-    """Kill what processes of these users are left; as a rule there are none."""
+def _kill_left(home: Path, users: tuple[int, int]) -> None:
+    """Kill what is left where a worker was killed before it could end its cell.
+
+    Its processes are known by their users, or by the command line that they have from it.
+    """
+    first, count = users
     deadline = time.monotonic() + END_SECONDS
     while time.monotonic() < deadline:
-        left = [process for process in _processes() if first <= process[1] < first + count]
+        left = [
+            process
+            for process, user, line in _processes()
+            if first <= user < first + count or bytes(home) in line
+        ]
         if not left:
             return
-        for process, _ in left:
-            with contextlib.suppress(ProcessLookupError):
+        for process in left:
+            with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.01)
 
 
-def _processes() -> list[tuple[int, int]]:
-    """Return each process with its user."""
+def _processes() -> list[tuple[int, int, bytes]]:
+    """Return each process with its user and its command line."""
     found = []
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             if entry.name.isdigit():
-                found.append((int(entry.name), entry.stat().st_uid))
+                line = (entry / "cmdline").read_bytes()
+                found.append((int(entry.name), entry.stat().st_uid, line))
     return found

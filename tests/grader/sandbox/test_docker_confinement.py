@@ -284,6 +284,24 @@ def test_it():
     assert_holds(docker_run, "def test_it(): pass\n")
 
 
+def test_a_cell_that_kills_whatever_it_can_ends_alone(docker_run: Run) -> None:
+    """Neither the worker nor the helper that clears up is in its reach."""
+    outcome = docker_run("""
+import os, time
+def test_it():
+    if os.fork() == 0:
+        os.setsid()
+        while True:
+            try:
+                os.kill(-1, 9)
+            except OSError:
+                pass
+    time.sleep(600)
+""")
+    assert (outcome.end, outcome.reason) == (End.CRASH, "signal SIGKILL")
+    assert_holds(docker_run, "def test_it(): pass\n")
+
+
 def test_memory_that_many_processes_take_ends_their_cell_and_not_the_worker(
     docker_run: Run,
 ) -> None:

@@ -1,5 +1,6 @@
 """The back-end without a container: what it promises, and that nothing of it is left."""
 
+import contextlib
 import json
 import os
 import signal
@@ -33,11 +34,17 @@ def test_it():
 """
 
 
+def let_others_in(path: Path) -> None:
+    """Let a cell's user reach ``path``, which pytest made for us alone."""
+    for folder in (path, *path.parents):
+        if folder.stat().st_mode & 0o005 != 0o005:
+            folder.chmod(0o755)
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let private directories be made in a folder of this test's own."""
-    for above in (tmp_path, *tmp_path.parents[:3]):
-        above.chmod(0o755)
+    let_others_in(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -84,7 +91,7 @@ def test_neither_process_nor_file_is_left_while_a_cell_runs(
             time.sleep(0.05)
         assert len(pids_in(folder)) == 5
         if killed:
-            os.kill(min(pids_in(folder)), signal.SIGKILL)
+            os.kill(session._channel._process.pid, signal.SIGKILL)
     assert pids_in(folder) == set()
     assert list(folder.iterdir()) == []
 
@@ -129,20 +136,18 @@ def test_a_worker_that_stops_reading_is_given_up(
     monkeypatch.setattr(process_module, "WRITE_SECONDS", 0.3)
     monkeypatch.setattr(process_module, "END_SECONDS", 0.3)
     channel, _ = sandbox.open()
-    [worker] = pids_in(folder)
-    os.kill(worker, signal.SIGSTOP)
-    with pytest.raises(TimeoutError):
-        channel.write(bytes(1 << 22))
-    channel.close()
+    with contextlib.closing(channel):
+        os.kill(channel._process.pid, signal.SIGSTOP)
+        with pytest.raises(TimeoutError):
+            channel.write(bytes(1 << 22))
     assert pids_in(folder) == set()
 
 
 def test_reading_waits_no_longer_than_it_should(sandbox: ProcessSandbox) -> None:
     """An unanswered question ends in an exception."""
     channel, _ = sandbox.open()
-    with pytest.raises(TimeoutError):
+    with contextlib.closing(channel), pytest.raises(TimeoutError):
         channel.read(0.05)
-    channel.close()
 
 
 def test_root_gives_cells_users_that_nobody_else_has(sandbox: ProcessSandbox) -> None:
@@ -172,9 +177,7 @@ def test_cells_read_what_is_roots_only_where_python_is(
     """The one capability that a cell may keep is kept only where it is needed."""
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
-    for above in tmp_path.parents:
-        if above.stat().st_mode & 0o005 != 0o005:
-            above.chmod(0o755)
+    let_others_in(tmp_path)
     assert process_module._readable_by_others()
     tmp_path.chmod(0o700)
     assert not process_module._readable_by_others()

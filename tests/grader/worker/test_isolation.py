@@ -208,25 +208,6 @@ def test_it():
     assert not run("def test_it(): pass\n").runs["test_toy.py::test_it"].failed
 
 
-def test_a_cell_that_kills_whatever_it_can_ends_alone(run: Run) -> None:
-    """Neither the worker nor the helper that clears up is in its reach."""
-    outcome = run("""
-import os
-def test_it():
-    if os.fork() == 0:
-        os.setsid()
-        while True:
-            try:
-                os.kill(-1, 9)
-            except OSError:
-                pass
-    import time
-    time.sleep(600)
-""")
-    assert (outcome.end, outcome.reason) == (End.CRASH, "signal SIGKILL")
-    assert not run("def test_it(): pass\n").runs["test_toy.py::test_it"].failed
-
-
 def test_a_cell_has_limits(run: Run) -> None:
     """Of processes only where its user is its own, since the kernel counts by user."""
     outcome = run("""
@@ -273,19 +254,16 @@ def test_it():
             continue
         raise SystemExit("it came back")
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
-    raise AssertionError([os.getresuid(), os.getresgid(), os.getgroups(),
-                          status["CapPrm"].strip(), status["CapInh"].strip(),
-                          status["CapAmb"].strip(), status["NoNewPrivs"].strip()])
+    assert status["NoNewPrivs"].strip() == "1"
+    # At most the right to read, where Python's own files are root's alone.
+    assert int(status["CapPrm"], 16) & ~4 == 0
+    raise AssertionError(f"{os.getresuid()} {os.getresgid()} {os.getgroups()}")
 """
     first, second = told(run(suite)), told(run(suite))
     if os.geteuid() == 0:
         assert first != second
-        assert "(0, 0, 0)" not in first
-        assert "[]" in first
-    for said in (first, second):
-        # At most the right to read, where Python's own files are root's alone.
-        assert "'0000000000000004', '0000000000000000'" in said or "'0000000000000000'" in said
-        assert said.endswith("'1']")
+        assert "(0," not in first
+        assert first.endswith("[]")
 
 
 def test_any_module_of_the_standard_library_can_still_be_imported(run: Run) -> None:
