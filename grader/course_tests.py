@@ -169,7 +169,7 @@ class _Suite:
         if not outcome.ran_out:
             known.add(outcome.at)
         left = set(outcome.tests) - known
-        return cell.but(skip=(*cell.skip, *sorted(known))) if left else None
+        return cell.but(skip=(*cell.skip, *sorted(known))) if left and known else None
 
     def results(self, one: Chain) -> list[CourseTest]:
         """Return a result a test; a file that can't be imported counts as one that failed."""
