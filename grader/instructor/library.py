@@ -110,6 +110,6 @@ def _course(
                 found.append(Finding(mutant.id, f"names {test}, which is no course test"))
             elif not matrix[test][mutant.id]:
                 found.append(Finding(mutant.id, f"is not caught by {test}, which it names"))
-        if not any(row[mutant.id] for row in matrix.values()):
+        if not any(row[mutant.id] and not row[""] for row in matrix.values()):
             found.append(Finding(mutant.id, "is caught by no course test"))
     return found
