@@ -133,7 +133,7 @@ class Session:
         self._fill(wire.HEADER.size, deadline)
         kind, size = wire.HEADER.unpack_from(self._buffer)
         if size > FRAME_CAP:
-            raise WorkerLostError(f"a frame of {size} bytes")
+            raise WorkerLostError(self._last_words(f"a frame of {size} bytes"))
         self._fill(wire.HEADER.size + size, deadline)
         body = bytes(self._buffer[wire.HEADER.size : wire.HEADER.size + size])
         del self._buffer[: wire.HEADER.size + size]

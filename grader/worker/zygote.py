@@ -14,6 +14,7 @@ import os
 import platform
 import select
 import struct
+import sys
 import termios
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -91,7 +92,10 @@ class Zygote:
         if not flooded:
             pass_on(results, wire.DATA_CAP)
         os.close(results)
-        clearing.wipe(directory, uid, reaper)
+        try:
+            clearing.wipe(directory, uid, reaper)
+        except OSError as problem:
+            fail(f"a cell's folder could not be deleted: {problem}")
         cpu = usage.ru_utime + usage.ru_stime
         write(wire.frame(wire.END, wire.Ending(status, flooded, cpu, usage.ru_maxrss).pack()))
         return None
@@ -217,6 +221,7 @@ def serve() -> Birth | None:
     except Exception as problem:  # noqa: BLE001 — whatever a course raises is told, not raised
         os.dup2(stream, 1)
         fail(f"preparing it raised {type(problem).__name__}: {problem}")
+    sys.stdout.flush()  # what was printed so far goes nowhere, and never into a frame
     os.dup2(stream, 1)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     gc.collect()

@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,19 +34,17 @@ def test_it():
 """
 
 
-def let_others_in(path: Path) -> None:
-    """Let a cell's user reach ``path``, which pytest made for us alone."""
-    for folder in (path, *path.parents):
-        if folder.stat().st_mode & 0o005 != 0o005:
-            folder.chmod(0o755)
-
-
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let private directories be made in a folder of this test's own."""
-    let_others_in(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Let private directories be made in a folder of this test's own, which others may enter.
+
+    pytest keeps its folders to ourselves, and says so again whenever it starts.
+    """
+    with tempfile.TemporaryDirectory(prefix="process-") as name:
+        Path(name).chmod(0o755)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield Path(name)
+        monkeypatch.undo()
 
 
 @pytest.fixture
@@ -172,14 +170,15 @@ def test_users_are_drawn_anew_for_each_worker() -> None:
 
 
 def test_cells_read_what_is_roots_only_where_python_is(
-    sandbox: ProcessSandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    sandbox: ProcessSandbox, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one capability that a cell may keep is kept only where it is needed."""
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
-    let_others_in(tmp_path)
+    python = folder / "python"
+    python.mkdir(mode=0o755)
+    monkeypatch.setattr(sys, "prefix", str(python))
+    monkeypatch.setattr(sys, "base_prefix", str(python))
     assert process_module._readable_by_others()
-    tmp_path.chmod(0o700)
+    python.chmod(0o700)
     assert not process_module._readable_by_others()
     channel, site = sandbox.open()
     channel.close()

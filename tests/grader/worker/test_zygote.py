@@ -79,9 +79,9 @@ class Worker:
             said += body
 
     def end(self) -> tuple[int, str]:
-        """Close its standard input; return how it ended and what it said on standard error."""
-        _, errors = self.process.communicate(timeout=60)
-        return self.process.returncode, errors.decode()
+        """Close its standard input; return how it ended and what it still said."""
+        words, errors = self.process.communicate(timeout=60)
+        return self.process.returncode, (words + errors).decode(errors="replace")
 
 
 @pytest.fixture
@@ -226,6 +226,20 @@ def test_a_cell_that_can_not_be_confined_says_why(worker: Worker, make_job: Make
     assert kind == wire.FATAL
     assert b"could not be set up: " in said
     assert b"Error" in said
+
+
+def test_a_folder_that_can_not_be_deleted_ends_the_worker(
+    worker: Worker, make_job: MakeJob
+) -> None:
+    """The next cell would find what is in it; the reason is told."""
+    moved = f"os.rename({str(worker.cells / 'cell')!r}, {str(worker.cells / 'moved')!r})"
+    worker.set_up()
+    worker.send(wire.CELL, encoded(make_job(f"import os\ndef test_it(): {moved}\n")))
+    kind, said = worker.receive()
+    while kind == wire.DATA:
+        kind, said = worker.receive()
+    assert kind == wire.FATAL
+    assert b"could not be deleted" in said
 
 
 def test_users_that_are_used_up_end_the_worker(worker: Worker) -> None:
