@@ -177,19 +177,14 @@ class Knowledge:
         """Tests whose kills count, as far as is known."""
         return frozenset(name for name, one in statuses(self.evidence).items() if one.counts)
 
-    def alive(self, draw: int) -> list[Mutant]:
-        """Return the required mutants that no draw before ``draw`` has caught."""
-        before = self._draws[: self._draws.index(draw)]
-        seen = {
-            name: [one for one in runs if one[0].draw in before]
-            for name, runs in self.evidence.mutants.items()
-        }
-        evidence = replace(self.evidence, mutants=seen)
+    @property
+    def alive(self) -> list[Mutant]:
+        """The required mutants that are not caught."""
+        required = [mutant for mutant in self.request.mutants if mutant.required]
         return [
             mutant
-            for mutant in self.request.mutants
-            if mutant.required
-            if verdict(mutant, evidence, self.valid).result is not Result.KILLED
+            for mutant in required
+            if verdict(mutant, self.evidence, self.valid).result is not Result.KILLED
         ]
 
     def enough(self, watch: Watch) -> bool:

@@ -46,10 +46,10 @@ def _missing(known: Knowledge) -> list[Cell]:
     for count in range(1, len(draws) + 1):
         so_far = known.at(draws[:count])
         for draw in draws[:count]:
-            mutants = known.request.mutants if draw == draws[0] else so_far.alive(draw)
+            mutants = known.request.mutants if draw == draws[0] else so_far.alive
             if cells := _missing_at(so_far, draw, mutants):
                 return cells
-        if not so_far.valid or count == len(draws) or not so_far.alive(draws[count]):
+        if not so_far.valid or count == len(draws) or not so_far.alive:
             break
     return []
 

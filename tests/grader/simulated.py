@@ -1,7 +1,7 @@
 """A simulated lab: suites that are described by what their tests do, run without a machine."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -46,6 +46,7 @@ class Sim:
     at: Mapping[tuple[str, int], Deed] = field(default_factory=dict)  # on a mutant, at a draw
     fails_at: frozenset[int] = frozenset()  # draws at which it fails on the reference
     fails_on: frozenset[int] = frozenset()  # numbers of controls on which it fails
+    absent_on: frozenset[str] = frozenset()  # mutants on which it isn't collected
     chance: Callable[[Cell], Deed] | None = None
 
     @property
@@ -86,6 +87,9 @@ class Suite:
         return self.imports.get((file, variant), "fine")
 
 
+GOOD = Sim("good", on={"s01": "fail", "s02": "fail", "m-01": "fail"})
+
+
 class _Ended(Exception):
     def __init__(self, end: End) -> None:
         self.end = end
@@ -93,9 +97,13 @@ class _Ended(Exception):
 
 @dataclass
 class SimulatedLab:
-    """Runs cells of one suite; remembers the batches in which they were asked for."""
+    """Runs cells of one suite; remembers the batches in which they were asked for.
+
+    ``spoil`` changes outcomes, as a machine or a conftest may.
+    """
 
     suite: Suite
+    spoil: Callable[[Cell, Outcome], Outcome] = lambda _, outcome: outcome
     batches: list[list[Cell]] = field(default_factory=list)
 
     def run(self, cell: Cell, enough: Enough = lambda _: False) -> Outcome:
@@ -112,7 +120,7 @@ class SimulatedLab:
             self._look(cell, say) if cell.purpose == "look" else self._test(cell, say)
         except _Ended as ended:
             end = ended.end
-        return watch.outcome(end)
+        return self.spoil(cell, watch.outcome(end))
 
     def _look(self, cell: Cell, say: Callable[..., None]) -> None:
         for file in self.suite.files:
@@ -151,7 +159,11 @@ class SimulatedLab:
             if how in ENDS:
                 raise _Ended(ENDS[how])
             if how == "fine":
-                found += [test for test in self.suite.tests if test.file == file]
+                found += [
+                    test
+                    for test in self.suite.tests
+                    if test.file == file and cell.variant.id not in test.absent_on
+                ]
             else:
                 kind = "ordinary" if how == "raise" else "exit"
                 say("unreadable", path=file, failure={**FAILURE, "kind": kind})
@@ -196,3 +208,30 @@ def judgement(known: Knowledge) -> tuple[dict[str, str], dict[str, Verdict]]:
 def results(known: Knowledge) -> dict[str, Result]:
     """Return each mutant's result."""
     return {name: one.result for name, one in judgement(known)[1].items()}
+
+
+def solved(
+    *tests: Sim,
+    mutants: Sequence[Mutant] = MUTANTS,
+    spoil: Callable[[Cell, Outcome], Outcome] | None = None,
+    **facts: Any,
+) -> tuple[Knowledge, SimulatedLab]:
+    """Grade a suite of these tests, and return what is known and the lab that did it."""
+    suite = Suite(tests, **facts)
+    lab = SimulatedLab(suite, spoil) if spoil else SimulatedLab(suite)
+    return lab.solve(request(suite, tuple(mutants), SETTINGS)), lab
+
+
+def cells(known: Knowledge, purpose: str, **facts: object) -> list[Cell]:
+    """Return the cells of a purpose that were run, of those with these facts."""
+    return [
+        cell
+        for cell in known.outcomes
+        if cell.purpose == purpose
+        if all(getattr(cell, name) == value for name, value in facts.items())
+    ]
+
+
+def on(known: Knowledge, name: str, **facts: object) -> list[Cell]:
+    """Return the cells in which one mutant was run."""
+    return [cell for cell in cells(known, "mutant", **facts) if cell.variant.id == name]

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import pytest
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from grader.cells import LONGEST_CHAIN, Cell
 from grader.knowledge import Knowledge
-from grader.mutants import Mutant
 from grader.outcome import End, Outcome
 from grader.plan import next_cells
 from grader.verdict import Result
@@ -19,6 +18,7 @@ from grader.verdict import Result
 from .facts import mutant
 from .simulated import (
     GENERATED,
+    GOOD,
     LOOP,
     MUTANTS,
     NAMED,
@@ -26,41 +26,18 @@ from .simulated import (
     OTHER,
     SETTINGS,
     Deed,
-    Import,
     Sim,
     SimulatedLab,
     Suite,
+    cells,
     judgement,
+    on,
     request,
     results,
+    solved,
 )
 
 KILLED, SURVIVED, TIMEOUT = Result.KILLED, Result.SURVIVED, Result.TIMEOUT
-GOOD = Sim("good", on={"s01": "fail", "s02": "fail", "m-01": "fail"})
-
-
-def solved(
-    *tests: Sim, mutants: Sequence[Mutant] = MUTANTS, lab: SimulatedLab | None = None, **facts: Any
-) -> tuple[Knowledge, SimulatedLab]:
-    """Grade a suite of these tests, and return what is known and the lab that did it."""
-    suite = Suite(tests, **facts)
-    lab = lab or SimulatedLab(suite)
-    return lab.solve(request(suite, tuple(mutants), SETTINGS)), lab
-
-
-def ran(known: Knowledge, purpose: str, **facts: object) -> list[Cell]:
-    """Return the cells of a purpose that were run, of those with these facts."""
-    return [
-        cell
-        for cell in known.outcomes
-        if cell.purpose == purpose
-        if all(getattr(cell, name) == value for name, value in facts.items())
-    ]
-
-
-def on(known: Knowledge, name: str, **facts: object) -> list[Cell]:
-    """Return the cells in which one mutant was run."""
-    return [cell for cell in ran(known, "mutant", **facts) if cell.variant.id == name]
 
 
 class TestOrder:
@@ -85,7 +62,7 @@ class TestOrder:
         suite = Suite((GOOD, Sim("bad", on={"m-02": "hang"})))
         lab = SimulatedLab(suite)
         known = lab.solve(request(suite, MUTANTS, SETTINGS, has_own_implementation=True))
-        assert len(ran(known, "own")) == 1
+        assert len(cells(known, "own")) == 1
         assert "own" in {cell.purpose for cell in lab.batches[2]}
 
     @settings(max_examples=20, deadline=None)
@@ -134,8 +111,8 @@ class TestOrder:
     def test_no_mutant_runs_where_no_test_holds(self) -> None:
         """The controls say so for certain."""
         known, _ = solved(Sim("wrong", at_home="fail"), Sim("idle", at_home="skip"))
-        assert len(ran(known, "control")) == SETTINGS.controls
-        assert not ran(known, "mutant")
+        assert len(cells(known, "control")) == SETTINGS.controls
+        assert not cells(known, "mutant")
 
 
 def plain(cell: Cell) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -157,8 +134,8 @@ class TestFairness:
     def test_every_cell_after_the_calibration_has_the_same_files_and_tests(self) -> None:
         """Those that can't be run are left out of all."""
         known, _ = solved(*self.SUITE, imports={("test_b.py", ""): "raise"}, others=("test_b.py",))
-        cells = [*ran(known, "control"), *ran(known, "mutant")]
-        assert {plain(cell) for cell in cells} == {(("test_b.py",), ("test_a.py::gone",))}
+        found = [*cells(known, "control"), *cells(known, "mutant")]
+        assert {plain(cell) for cell in found} == {(("test_b.py",), ("test_a.py::gone",))}
 
     def test_every_order_of_a_mutants_run_is_also_that_of_a_control(self) -> None:
         """Planned in the same batch, unless it was before."""
@@ -178,14 +155,14 @@ class TestFairness:
             at = cast(Mapping[tuple[str, int], Deed], catches)
             known, _ = solved(Sim("late", at=at), mutants=(NAMED, GENERATED))
             for index, draw in enumerate(SETTINGS.draws):
-                numbers = {cell.number for cell in ran(known, "control", draw=draw)}
+                numbers = {cell.number for cell in cells(known, "control", draw=draw)}
                 assert len(numbers) == (SETTINGS.controls if index < used else 0)
 
     def test_equal_cells_are_never_run_twice(self) -> None:
         """The lab itself refuses to."""
         _, lab = solved(*self.SUITE)
-        cells = [cell for batch in lab.batches for cell in batch]
-        assert len(set(cells)) == len(cells)
+        found = [cell for batch in lab.batches for cell in batch]
+        assert len(set(found)) == len(found)
 
 
 class TestDraws:
@@ -236,10 +213,10 @@ class TestDraws:
         asked = request(suite, (NAMED,), SETTINGS)
         lab = SimulatedLab(suite)
         outcomes: dict[Cell, Any] = {}
-        while (cells := next_cells(asked, outcomes))[0].draw != 22:
-            outcomes |= {cell: lab.run(cell) for cell in cells}
-        cells.sort(key=lambda cell: (cell.purpose == "control") is not controls_first)
-        outcomes[cells[0]] = lab.run(cells[0], Knowledge(asked, dict(outcomes)).enough)
+        while (batch := next_cells(asked, outcomes))[0].draw != 22:
+            outcomes |= {cell: lab.run(cell) for cell in batch}
+        batch.sort(key=lambda cell: (cell.purpose == "control") is not controls_first)
+        outcomes[batch[0]] = lab.run(batch[0], Knowledge(asked, dict(outcomes)).enough)
         assert results(lab.solve(asked, outcomes)) == {"s01": SURVIVED}
 
 
@@ -256,7 +233,7 @@ class TestHanging:
             **{test.id: "broken" for test in ending},
             GOOD.id: "valid",
         }
-        assert len(ran(known, "calibration")) == 11
+        assert len(cells(known, "calibration")) == 11
         for test in ending:
             tried = [one for one in known.outcomes.values() if one.at == test.id]
             assert len(tried) == 2
@@ -314,155 +291,32 @@ class TestHanging:
 
     def test_a_suite_that_takes_too_long_in_all_is_graded_as_far_as_it_goes(self) -> None:
         """The tests that were not reached are told so."""
-        suite = Suite((GOOD, Sim("late")))
-        lab = SlowLab(suite)
-        known = lab.solve(request(suite, (GENERATED,), SETTINGS))
-        assert judgement(known)[0] == {GOOD.id: "valid", "test_a.py::late": "broken"}
+        late = Sim("late")
+        known, _ = solved(GOOD, late, mutants=(GENERATED,), spoil=too_slow(late.id, "calibration"))
+        assert judgement(known)[0] == {GOOD.id: "valid", late.id: "broken"}
         assert results(known) == {"m-01": KILLED}
-        assert len(ran(known, "calibration")) == 1
+        assert len(cells(known, "calibration")) == 1
+
+    def test_a_mutant_that_slows_all_tests_down_gets_a_second_chance(self) -> None:
+        """No test is put last for it: none is to blame."""
+        late = Sim("late")
+        known, _ = solved(late, mutants=(GENERATED,), spoil=too_slow(late.id, "mutant"))
+        assert [cell.last for cell in on(known, "m-01")] == [(), ()]
+        assert results(known) == {"m-01": TIMEOUT}
 
 
 def _first_calibration(cell: Cell) -> bool:
     return cell.purpose == "calibration" and not cell.last
 
 
-class SlowLab(SimulatedLab):
-    """Where all tests together take too long before the last begins."""
+def too_slow(last: str, purpose: str) -> Callable[[Cell, Outcome], Outcome]:
+    """Return what cuts a run short before its ``last`` test, as all together took too long."""
 
-    def run(self, cell: Cell, enough: Any = lambda _: False) -> Any:
-        """Cut the run short where the last test would begin."""
-        outcome = super().run(cell, enough)
-        if "test_a.py::late" not in outcome.tests or outcome.end is not End.COMPLETE:
+    def cut(cell: Cell, outcome: Outcome) -> Outcome:
+        if cell.purpose != purpose or last not in outcome.tests:
             return outcome
-        runs = {test: run for test, run in outcome.runs.items() if not test.endswith("late")}
-        cut = {"end": End.TIMEOUT, "ran_out": True, "runs": runs, "at": "test_a.py::late"}
-        return outcome.model_copy(update=cut)
+        runs = {test: run for test, run in outcome.runs.items() if test != last}
+        facts = {"end": End.TIMEOUT, "ran_out": True, "runs": runs, "at": last}
+        return outcome.model_copy(update=facts)
 
-
-class TestStopping:
-    """A run on a mutant is stopped once a test that may count has failed."""
-
-    def test_it_is_stopped_at_the_first_failure(self) -> None:
-        """What comes after it is not waited for."""
-        known, _ = solved(GOOD, Sim("rest"), mutants=(GENERATED,))
-        (cell,) = on(known, "m-01")
-        assert known.outcomes[cell].end is End.STOPPED
-        assert known.outcomes[cell].run("test_a.py::rest") is None
-
-    def test_it_is_not_stopped_where_every_kill_is_to_be_known(self) -> None:
-        """The matrix is complete."""
-        both = [Sim(name, on={"m-01": "fail"}) for name in ("one", "two")]
-        suite = Suite(tuple(both))
-        asked = request(suite, (GENERATED,), SETTINGS, matrix=True)
-        known = SimulatedLab(suite).solve(asked)
-        assert judgement(known)[1]["m-01"].killed_by == tuple(test.id for test in both)
-
-    def test_it_is_not_stopped_by_a_failure_that_is_no_kill(self) -> None:
-        """Nor by a test that failed in the calibration."""
-        known, _ = solved(
-            Sim("balks", on={"m-01": "balk"}),
-            Sim("wrong", at_home="fail", on={"m-01": "fail"}),
-            Sim("last", on={"m-01": "fail"}),
-            mutants=(GENERATED,),
-        )
-        assert judgement(known)[1]["m-01"].killed_by == ("test_a.py::last",)
-        assert len(on(known, "m-01")) == 1
-
-    def test_a_stop_by_a_test_that_turns_out_void_is_run_again(self) -> None:
-        """And decides nothing."""
-        coin = Sim("coin", fails_on=frozenset({2}), on=dict.fromkeys(NAMES, "fail"))
-        known, _ = solved(coin, Sim("late", on={"s01": "fail"}))
-        assert results(known) == {
-            "s01": KILLED,
-            "s02": SURVIVED,
-            "m-01": SURVIVED,
-            "m-02": SURVIVED,
-        }
-
-    def test_tests_that_turn_out_void_one_after_the_other_use_up_no_attempts(self) -> None:
-        """Each of these is found out by the confirmation of a hang, long after the controls."""
-
-        def betrays(index: int) -> Callable[[Cell], Deed]:
-            def deed(cell: Cell) -> Deed:
-                if cell.variant.kind == "mutant":
-                    return "fail" if cell.variant.id == "m-01" else "pass"
-                return "fail" if len(cell.last) == index + 1 else "pass"
-
-            return deed
-
-        betraying = [Sim(f"t{n}", chance=betrays(n)) for n in range(4)]
-        hanging = [Sim(f"h{n}", on={"s02": "hang"}) for n in range(4)]
-        honest = Sim("z", on={"m-01": "fail"})
-        known, _ = solved(*betraying, *hanging, honest)
-        stopped = [known.outcomes[cell].at for cell in on(known, "m-01")]
-        assert sorted(map(str, stopped)) == sorted(test.id for test in (*betraying, honest))
-        assert judgement(known)[1]["m-01"].killed_by == (honest.id,)
-
-
-class TestResuming:
-    """What is known from an earlier run, on a machine that was busier."""
-
-    def test_outcomes_that_belong_to_another_calibration_say_nothing(self) -> None:
-        """Then one test was left out; now it is not, and nothing may miss it."""
-        busy = Suite((GOOD, Sim("late", at_home="hang", on={"m-02": "hang"})))
-        idle = Suite((GOOD, Sim("late", on={"m-02": "fail"})))
-        asked = request(busy, MUTANTS, SETTINGS)
-        old = SimulatedLab(busy).solve(asked).outcomes
-        kept = {cell: one for cell, one in old.items() if one.end is not End.TIMEOUT}
-        assert any(cell.skip for cell in kept)
-        resumed, fresh = SimulatedLab(idle).solve(asked, kept), SimulatedLab(idle).solve(asked)
-        assert judgement(resumed)[0] == judgement(fresh)[0]
-        assert results(resumed) == results(fresh)
-        assert results(fresh)["m-02"] is KILLED
-
-
-class TestImports:
-    """Files that can't be imported on a mutant."""
-
-    def test_a_kill_at_import_is_seen_twice(self) -> None:
-        """And not a third time."""
-        imports: Mapping[tuple[str, str], Import] = {("test_a.py", "m-01"): "raise"}
-        known, _ = solved(GOOD, imports=imports, mutants=(GENERATED,))
-        assert len(on(known, "m-01")) == 2
-        found = judgement(known)[1]["m-01"]
-        assert (found.result, found.phase) == (KILLED, "collection")
-
-    @pytest.mark.parametrize("how", ["raise", "exit"])
-    def test_other_files_have_their_say(self, how: Import) -> None:
-        """A kill in one of them needs no second sighting."""
-        imports: Mapping[tuple[str, str], Import] = {("test_a.py", "m-01"): how}
-        other = Sim("other", "test_b.py", on={"m-01": "fail"})
-        known, _ = solved(GOOD, other, imports=imports, mutants=(GENERATED,))
-        found = judgement(known)[1]["m-01"]
-        assert (found.result, found.phase, len(on(known, "m-01"))) == (KILLED, "call", 1)
-
-    def test_a_conftest_that_can_not_be_imported_is_left_out_and_told(self) -> None:
-        """Nothing is collected before it is."""
-        suite = Suite((GOOD,), others=("conftest.py",))
-        lab = ConftestLab(suite)
-        known = lab.solve(request(suite, (GENERATED,), SETTINGS))
-        assert judgement(known)[0] == {"conftest.py": "broken", GOOD.id: "valid"}
-        assert results(known) == {"m-01": KILLED}
-
-    def test_files_whose_look_crashes_hide_no_other(self) -> None:
-        """Up to a number; the rest is not run unread."""
-        few = {f"test_{n}.py": "crash" for n in range(5)}
-        many = {f"test_{n:02}.py": "crash" for n in range(30)}
-        for looks, status in ((few, "valid"), (many, "broken")):
-            suite = Suite((Sim("x", "test_z.py"),), looks=cast(Any, looks), others=tuple(looks))
-            known = SimulatedLab(suite).solve(request(suite, (GENERATED,), SETTINGS))
-            found, _ = judgement(known)
-            assert {found[name] for name in looks} == {"broken"}
-            assert status in {found.get("test_z.py"), found.get("test_z.py::x")}
-
-
-class ConftestLab(SimulatedLab):
-    """Where ``conftest.py`` raises as long as it is there."""
-
-    def run(self, cell: Cell, enough: Any = lambda _: False) -> Any:
-        """Give up before anything is collected, as pytest does."""
-        outcome = super().run(cell, enough)
-        if cell.purpose == "look" or "conftest.py" in cell.without:
-            return outcome
-        broken = {"path": "conftest.py", "failure": {"kind": "ordinary", "exception": "ValueError"}}
-        return type(outcome).model_validate({"end": "crash", "unreadable": [broken]})
+    return cut

@@ -281,6 +281,18 @@ class TestKillAtImport:
         on_reference = controls(fine, fine, failed)
         assert result(*seen, tests=(T, OTHER), on_reference=on_reference) == (SURVIVED, "")
 
+    def test_needs_an_import_that_succeeds_in_whole(self) -> None:
+        """A class of the file fails on every control, and now all of it does."""
+        partly = ran({T: PASSED, OTHER: PASSED}, unreadable=(unread("test_b.py"),))
+        facts = {
+            "calibration": Calibration(tests=(T, OTHER), unreadable={"test_b.py": failure()}),
+            "on_reference": controls(partly, partly),
+        }
+        seen = self.seen("ordinary", "ordinary")
+        assert result(*seen, tests=(T, OTHER), **facts) == (ERROR, "error-hidden")
+        killing = partly.model_copy(update={"runs": {T: PASSED, OTHER: FAILED}})
+        assert result(on_mutant(killing), tests=(T, OTHER), **facts) == (KILLED, "")
+
     def test_needs_a_valid_test_in_the_file(self) -> None:
         """A file that checks nothing on the reference checks nothing here."""
         wrong = ran({T: PASSED, OTHER: FAILED})
@@ -419,6 +431,12 @@ class TestError:
     def test_a_run_that_failed_as_a_whole(self, outcome: Any, slug: str) -> None:
         """Whichever test it was."""
         assert result(on_mutant(outcome), on_mutant(outcome, attempt=1)) == (ERROR, slug)
+
+    @pytest.mark.parametrize("end", [End.CRASH, End.GARBLED, End.STOPPED])
+    def test_beside_a_run_that_completed_is_none(self, end: End) -> None:
+        """Whichever came first."""
+        failed, fine = on_mutant(ended(end, None, {T: PASSED})), on_mutant(ran(BOTH), attempt=1)
+        assert result(failed, fine) == result(fine, failed) == (SURVIVED, "")
 
     def test_at_one_draw_is_one_whatever_the_others_show(self) -> None:
         """A survivor survives every draw."""
