@@ -354,14 +354,17 @@ class TestStart:
         assert start(workspace, first).kept == (path,)
         assert not (tmp_path / "elsewhere.py").exists()
 
+    @pytest.mark.parametrize("path", ["a.py", "source/a.py", "pack/source/a.py"])
     def test_a_module_outside_the_usual_folders_gets_no_packages(
-        self, workspace: Workspace, course: Course
+        self, tmp_path: Path, course: Course, path: str
     ) -> None:
-        """None above the repository in particular."""
-        settings = course.assignments["A"].settings.model_copy(update={"student_module": "a.py"})
+        """None above the repository in particular, whatever that is called."""
+        (tmp_path / "pack" / "deep").mkdir(parents=True)
+        workspace = Workspace.at(tmp_path / "pack" / "deep")
+        settings = course.assignments["A"].settings.model_copy(update={"student_module": path})
         started = start(workspace, Assignment("A", course, settings))
         assert {path.name for path in started.written} == {"a.py", "test_first.py"}
-        assert not list(workspace.root.parent.glob("*.py"))
+        assert not list(tmp_path.rglob("__init__.py"))
 
     def test_an_assignment_without_a_contract_can_not_be_started(
         self, workspace: Workspace, first: Assignment
