@@ -8,8 +8,7 @@ import pytest
 
 from grader.course import Limits
 from grader.outcome import End, Outcome
-from grader.sandbox import Channel
-from grader.sandbox.docker import LABEL, WORKER_MEGABYTES, DockerSandbox, engine
+from grader.sandbox.docker import WORKER_MEGABYTES, DockerSandbox, engine
 
 pytestmark = pytest.mark.docker
 
@@ -35,11 +34,9 @@ def assert_holds(docker_run: Run, suite: str) -> None:
 def inspected(worker_image: str) -> Iterator[dict[str, Any]]:
     """Return what the engine says of a running worker."""
     del worker_image
-    channel: Channel
     channel, _ = DockerSandbox(Limits(memory_megabytes=512)).open()
     with contextlib.closing(channel), contextlib.closing(engine()) as client:
-        newest = client.containers(filters={"label": LABEL}, latest=True)[0]
-        yield client.inspect_container(newest["Id"])
+        yield client.inspect_container(channel._id)
 
 
 @pytest.mark.parametrize(
