@@ -10,6 +10,11 @@ RUN python3 -m venv /opt/worker \
 # A `site-packages`, since Hypothesis would take constants from the worker's own files.
 COPY grader_worker /opt/worker/lib/site-packages/grader_worker
 RUN /opt/worker/bin/python -m compileall -q /opt/worker/lib
+# Hypothesis' tables of characters take a second to make; the worker finds them here.
+RUN mkdir /warm && cd /opt/worker/lib/site-packages \
+    && HYPOTHESIS_STORAGE_DIRECTORY=/opt/worker/tables /opt/worker/bin/python -B -c \
+    "from pathlib import Path; from grader_worker.warmup import warm_up; warm_up(Path('/warm'))" \
+    > /dev/null
 
 FROM ${BASE_IMAGE}
 COPY --from=packages /opt/worker /opt/worker

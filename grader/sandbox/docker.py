@@ -18,12 +18,13 @@ from grader.image import image_name
 from grader.messages import message
 from grader.problems import Void
 
-from . import ENVIRONMENT, Channel, Site, command, limits, some_users
+from . import Channel, Site, command, environment, limits, some_users
 
 READ_SIZE = 1 << 16
 ENGINE_SECONDS = 30
 REMOVAL_SECONDS = 10.0
 CELLS, PYTHON, PACKAGES = "/cells", "/opt/worker/bin/python", "/opt/worker/lib/site-packages"
+TABLES = "/opt/worker/tables"
 LABEL = "grader.worker"
 WORKER_MEGABYTES = 256
 PROCESSES, CELL_PROCESSES = 64, 48  # the worker needs some to end a cell that has used up its own
@@ -123,7 +124,7 @@ class _Container:
             hostname="sandbox",
             user="0:0",
             working_dir="/",
-            environment=ENVIRONMENT,
+            environment=environment(TABLES),
             labels={LABEL: "1"},
             network_disabled=True,
             host_config=_confinement(self._client, megabytes),

@@ -15,13 +15,15 @@ import tempfile
 import time
 from pathlib import Path
 
+import platformdirs
+
 from grader import worker
 from grader.course import Limits
 from grader.messages import message
 from grader.problems import Void
 from grader.worker.clearing import empty
 
-from . import ENVIRONMENT, Channel, Site, command, limits, some_users
+from . import Channel, Site, command, environment, limits, some_users
 
 READ_SIZE = 1 << 16
 WRITE_SECONDS, END_SECONDS = 30.0, 5.0
@@ -101,7 +103,7 @@ class _Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env=ENVIRONMENT,
+                env=environment(str(platformdirs.user_cache_path("grader") / "tables")),
                 cwd=self._home,
                 start_new_session=True,
                 bufsize=0,

@@ -2,11 +2,15 @@
 
 import contextlib
 import gc
+import os
 import random
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+from hypothesis import strategies
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from .session import load_profile, private_folders, run_pytest
 
@@ -58,16 +62,25 @@ class TestCase(unittest.TestCase):
 
 
 def warm_up(cells: Path) -> None:
-    """Run a small session of grader's own and leave the interpreter as it was, but warm."""
+    """Run a small session of grader's own and leave the interpreter as it was, but warm.
+
+    Hypothesis keeps its tables of characters, which take a second to make, where the worker's
+    environment says; cells have folders of their own.
+    """
     path, meta_path, temporary = list(sys.path), list(sys.meta_path), tempfile.tempdir
     loaded, arguments = set(sys.modules), list(sys.argv)
     folder, suite = cells / "warm", cells / "warm" / "tests"
     folder.mkdir()
     suite.mkdir()
     (suite / "test_warm_up.py").write_text(SUITE)
+    tables = os.environ.get("HYPOTHESIS_STORAGE_DIRECTORY")
     with private_folders(folder), contextlib.chdir(suite):
+        set_hypothesis_home_dir(tables)
+        strategies.text().validate()
+        set_hypothesis_home_dir(None)
         load_profile()
         run_pytest(suite, ["test_warm_up.py"], 0, [])
+    set_hypothesis_home_dir(None)
     shutil.rmtree(folder)
     for name in set(sys.modules) - loaded:
         if name.startswith("test_warm_up"):

@@ -320,7 +320,7 @@ def test_it():
 def test_the_image_holds_no_course_no_installer_and_nothing_that_raises_privileges(
     docker_run: Run,
 ) -> None:
-    """It holds Python, the pinned packages and the worker."""
+    """It holds Python, the pinned packages, the worker and Hypothesis' tables of characters."""
     assert_holds(
         docker_run,
         """
@@ -353,6 +353,8 @@ def test_course():
     found = [os.path.join(folder, name) for folder, _, files in os.walk("/")
              if not folder.startswith(("/proc", "/sys")) for name in files if name in words]
     assert found == []
+def test_tables():
+    assert len(list(pathlib.Path("/opt/worker/tables").rglob("*.json.gz"))) == 2
 def test_worker():
     import grader_worker
     folder = pathlib.Path(grader_worker.__file__).parent

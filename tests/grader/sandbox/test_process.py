@@ -35,11 +35,14 @@ def test_it():
 
 
 @pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """Let private directories be made in a folder of this test's own, which others may enter.
 
     pytest keeps its folders to ourselves, and says so again whenever it starts.
     """
+    tmp_path_factory.getbasetemp()  # not to be made in here
     with tempfile.TemporaryDirectory(prefix="process-") as name:
         Path(name).chmod(0o755)
         monkeypatch.setattr(tempfile, "tempdir", name)
@@ -201,3 +204,19 @@ def test_it():
         outcome = session.run(make_job(suite), CLOCK, lambda watch: False)
     assert outcome.end is End.COMPLETE
     assert not outcome.runs["test_toy.py::test_it"].failed
+
+
+def test_tables_of_characters_are_made_once_for_all_gradings(
+    sandbox: ProcessSandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They take a second; nothing else is kept with them."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with Session(sandbox, {}, []):
+        pass
+    tables = tmp_path / "grader" / "tables"
+    assert {path.name for path in tables.iterdir()} <= {"unicode_data", "tmp", ".gitignore"}
+    [made] = tables.rglob("charmap.json.gz")
+    before = made.stat().st_mtime_ns
+    with Session(sandbox, {}, []):
+        pass
+    assert made.stat().st_mtime_ns == before

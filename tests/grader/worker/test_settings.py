@@ -219,6 +219,21 @@ def test_tell():
     assert ".hypothesis" not in told(outcome)
 
 
+def test_what_hypothesis_keeps_lies_in_the_cells_own_folder(run: Run) -> None:
+    """And goes with it; the worker's tables are out of reach."""
+    outcome = run("""
+import os
+from hypothesis import given, strategies as st
+from hypothesis.configuration import storage_directory
+@given(st.characters(codec="latin-1"))
+def test_it(letter): pass
+def test_tell():
+    assert str(storage_directory().path) == os.environ["HYPOTHESIS_STORAGE_DIRECTORY"]
+    raise AssertionError(os.path.relpath(storage_directory().path, os.path.realpath("..")))
+""")
+    assert told(outcome) == "tmp/hypothesis"
+
+
 def test_a_state_machine_keeps_its_number_of_examples_and_nothing_else(run: Run) -> None:
     """Its settings lie elsewhere than a function's."""
     outcome = run("""
