@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import grader.worker
-from grader.sandbox import command, limits
+from grader.sandbox import command, environment, limits
 from grader.worker import wire
 
 MakeJob = Callable[..., wire.Cell]
@@ -20,7 +20,7 @@ MakeJob = Callable[..., wire.Cell]
 class Worker:
     """A worker on two pipes, with nothing between it and the test."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tables: Path) -> None:
         package = folder / "site-packages"
         package.mkdir()
         (package / "grader_worker").symlink_to(Path(grader.worker.__file__).parent)
@@ -32,6 +32,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
+            env=environment(str(tables)),
         )
 
     def send(self, kind: bytes, body: bytes = b"", size: int | None = None) -> None:
@@ -84,19 +85,25 @@ class Worker:
         return self.process.returncode, (words + errors).decode(errors="replace")
 
 
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where these workers keep Hypothesis' tables."""
+    return tmp_path_factory.mktemp("tables")
+
+
 @pytest.fixture
-def worker(tmp_path: Path) -> Iterator[Worker]:
+def worker(tmp_path: Path, tables: Path) -> Iterator[Worker]:
     """Return a worker that has heard nothing yet."""
-    started = Worker(tmp_path)
+    started = Worker(tmp_path, tables)
     yield started
     started.process.kill()
     started.process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")
-def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+def lasting(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Worker]:
     """Return a worker that is ready, for tests that leave it so."""
-    started = Worker(tmp_path_factory.mktemp("lasting"))
+    started = Worker(tmp_path_factory.mktemp("lasting"), tables)
     started.set_up()
     yield started
     assert started.end() == (0, "")
