@@ -154,6 +154,11 @@ class Assignment:
         return self._read_mutants("mechanical.toml", empty)
 
     @property
+    def pool_path(self) -> Path:
+        """The file of generated mutants, whether there is one or not."""
+        return self._mutants_path / "mechanical.toml"
+
+    @property
     def mutants(self) -> tuple[Mutant, ...]:
         """All that are scored, the named ones first."""
         return tuple(mutant for mutant in self._library.values() if mutant.scored)

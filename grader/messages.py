@@ -23,6 +23,8 @@ TEXTS: dict[str, str] = {
     "unknown-mutant": "no mutant {mutant!r} in {assignment}; known: {known}",
     "no-mutants": "{assignment} has no mutants in this course, so tests of it can't be graded",
     "no-course-tests": "{assignment} has no course tests in this course",
+    "no-generator": "{wanted} is needed, {installed} is installed: pip install"
+    " 'grader[instructor]'",
     "no-goldens": "{assignment} has no goldens in this course",
     "no-repository": "no folder {path}: name the student's repository with --repo",
     "no-test-folder": "no folder {path}: {assignment}'s tests belong there; `{program} start"

@@ -12,7 +12,9 @@ from grader.course import Assignment
 from grader.grade import Options
 from grader.grading import make_sandbox
 from grader.instructor import fixtures as goldens
+from grader.instructor.candidates import generate
 from grader.instructor.library import Verification, verify
+from grader.instructor.pool import merge, render
 from grader.mutants import MechanicalMutant, Mutant, SemanticMutant, difference
 from grader.report.terminal import plain
 
@@ -107,6 +109,30 @@ def _facts(mutant: Mutant) -> list[tuple[str, str]]:
     if isinstance(mutant, MechanicalMutant):
         return [("status", mutant.status), *([("reason", mutant.reason)] if mutant.reason else [])]
     return []
+
+
+@mutants.command("generate")
+@click.argument("assignment")
+@click.option("--write", is_flag=True, help="Write the pool as it is now, decisions kept.")
+@course_option
+def generate_mutants(place: Place, assignment: str, *, write: bool) -> int:
+    """Generate mutants anew and say where they differ from the frozen pool.
+
+    A new one joins the pool once a person has decided on it; a decision on one that is generated
+    no more is shown before it goes.
+    """
+    chosen = place.assignment(assignment)
+    pool, drift = merge(chosen.pool, generate(chosen.module, chosen.source))
+    for candidate in drift.new:
+        show(f"undecided  {candidate.id}  {candidate.operator}, line {candidate.line}")
+    for word, gone in (("vanished", drift.vanished), ("stale", drift.stale)):
+        for mutant in gone:
+            show(f"{word:<9}  {mutant.id}  {mutant.name}: {mutant.status}  {mutant.reason}")
+    if write:
+        chosen.pool_path.write_text(render(pool), encoding="utf-8")
+    if not drift:
+        show(f"{len(pool.mutant)} mutants, as in the frozen pool")
+    return Exit.NOT_PASSED if drift else Exit.PASSED
 
 
 @mutants.command("verify")

@@ -10,6 +10,9 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.messages import message
+from grader.problems import Unusable
+
 if TYPE_CHECKING:
     import libcst
 
@@ -37,10 +40,6 @@ _OPERATORS = {
     "NotIn": "membership",
     "SimpleString": "string",
 }
-
-
-class GeneratorMissingError(RuntimeError):
-    """The pinned mutmut isn't installed, or another version is."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def _require_mutmut() -> None:
     except PackageNotFoundError:
         installed = "none"
     if installed != MUTMUT_VERSION:
-        raise GeneratorMissingError(f"{GENERATOR} is needed, {installed} is installed")
+        raise Unusable(message("no-generator", wanted=GENERATOR, installed=installed))
 
 
 def _mutations(module_name: str, source: str) -> Iterator[tuple[str, str, str]]:

@@ -1,5 +1,6 @@
 """Commands of an instructor: listing, showing and verifying mutants; verifying goldens."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,28 @@ def test_the_flagships_mutants_are_listed() -> None:
         [lines[6].split()[0], "scored"],
     ]
     assert int(lines[-1].split()[0]) >= 50
+
+
+def test_the_frozen_pool_of_the_flagship_is_what_mutmut_generates() -> None:
+    """Nothing is undecided, and no decision has lost its mutant."""
+    ran = call("mutants", "generate", "L3.4")
+    assert (ran.code, ran.out) == (0, "95 mutants, as in the frozen pool\n")
+
+
+def test_what_generating_anew_would_change_is_listed_and_decisions_are_kept(tmp_path: Path) -> None:
+    """An undecided mutant joins the pool only once a person has judged it."""
+    course = tmp_path / "course"
+    shutil.copytree(TOY, course)
+    pool = course / "mutants" / "T1" / "mechanical.toml"
+    before = pool.read_text(encoding="utf-8")
+    ran = call("mutants", "generate", "T1", "--course", course)
+    assert ran.code == 1
+    assert "undecided  m-" in ran.out
+    assert "vanished   m-00000001" in ran.out
+    assert pool.read_text(encoding="utf-8") == before
+
+    assert call("mutants", "generate", "T1", "--write", "--course", course).code == 1
+    assert "m-00000001" not in pool.read_text(encoding="utf-8")
 
 
 def test_a_mutant_is_shown_with_its_difference() -> None:

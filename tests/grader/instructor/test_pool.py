@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.instructor import candidates as adapter
-from grader.instructor.candidates import Candidate, GeneratorMissingError, generate
+from grader.instructor.candidates import Candidate, generate
 from grader.instructor.pool import decide, merge, parse, render
 from grader.mutants import MechanicalPool
+from grader.problems import Unusable
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -140,7 +141,7 @@ def test_generation_reads_no_configuration_of_the_directory_it_runs_in(
 def test_another_version_of_mutmut_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would generate other mutants."""
     monkeypatch.setattr(adapter, "version", lambda _: "3.9.0")
-    with pytest.raises(GeneratorMissingError, match=r"3\.9\.0 is installed"):
+    with pytest.raises(Unusable, match=r"3\.9\.0 is installed"):
         generate("m", SOURCE)
 
 
@@ -151,7 +152,7 @@ def test_a_missing_mutmut_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(adapter, "version", not_installed)
-    with pytest.raises(GeneratorMissingError, match=r"mutmut 3\.8\.1 is needed, none"):
+    with pytest.raises(Unusable, match=r"mutmut 3\.8\.1 is needed, none"):
         generate("m", SOURCE)
 
 
