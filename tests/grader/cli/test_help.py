@@ -23,8 +23,8 @@ COMMANDS = list(_commands(grade))
 def test_the_commands_are_those_that_the_readers_of_the_documents_expect() -> None:
     """By name."""
     expected = {"start", "tests", "mutate", "check", "doctor", "status"}
-    groups = {"fixtures": {"regenerate", "verify"}, "mutants": {"list", "show", "verify"}}
-    groups["image"] = {"build"}
+    groups = {"fixtures": {"regenerate", "verify"}, "image": {"build"}}
+    groups["mutants"] = {"generate", "list", "show", "verify"}
     assert {" ".join(command) for command in COMMANDS} == {
         *expected,
         *groups,
