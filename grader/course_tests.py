@@ -69,7 +69,28 @@ def run_course_tests(
     Void
         If the machine spoils a run twice.
     """
-    suite = _Suite.read(assignment)
+    suite = _Suite.read(assignment, "course")
+    return _run_on(suite, implementations, sandbox, jobs, dependencies)
+
+
+def run_gold_suite(
+    assignment: Assignment,
+    implementations: Mapping[str, str | bytes],
+    sandbox: Sandbox,
+    jobs: int,
+) -> dict[str, list[CourseTest]]:
+    """Run the gold suite as `run_course_tests` runs the course's tests; it raises the same."""
+    return _run_on(_Suite.read(assignment, "gold"), implementations, sandbox, jobs, None)
+
+
+def _run_on(
+    suite: "_Suite",
+    implementations: Mapping[str, str | bytes],
+    sandbox: Sandbox,
+    jobs: int,
+    dependencies: Mapping[str, str | bytes] | None,
+) -> dict[str, list[CourseTest]]:
+    assignment = suite.assignment
     shared = shared_modules(assignment) if dependencies is None else {}
     imported = preload(assignment) if dependencies is None else assignment.settings.preload
 
@@ -106,19 +127,21 @@ class _Suite:
     """An assignment's course tests: their files and goldens, by the path in the course."""
 
     assignment: Assignment
+    folder: str
     files: Mapping[str, bytes]
     kinds: Mapping[str, str]
 
     @classmethod
-    def read(cls, assignment: Assignment) -> "_Suite":
+    def read(cls, assignment: Assignment, folder: str) -> "_Suite":
         """Read them; raises `Unusable` if there are none."""
         root = assignment.course.root
-        tests = [path for path in assignment.tests_path.rglob("*.py") if path.is_file()]
+        top = root / "tests" / folder / assignment.id
+        tests = [path for path in top.rglob("*.py") if path.is_file()]
         goldens = list((root / "fixtures" / assignment.id).glob("*.npz"))
         files = {
             path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(tests + goldens)
         }
-        suite = cls(assignment, files, _kinds(files))
+        suite = cls(assignment, folder, files, _kinds(files))
         if not suite.targets:
             raise Unusable(message("no-course-tests", assignment=assignment.id))
         return suite
@@ -126,7 +149,7 @@ class _Suite:
     @property
     def root(self) -> str:
         """Where the tests lie in a cell, as they do in the course."""
-        return f"tests/course/{self.assignment.id}"
+        return f"tests/{self.folder}/{self.assignment.id}"
 
     @property
     def targets(self) -> list[str]:

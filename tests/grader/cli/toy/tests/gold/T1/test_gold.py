@@ -15,5 +15,5 @@ def test_doubles(n: int) -> None:
 def test_refuses_what_is_negative() -> None:
     """Right below 0, and further down."""
     for n in (-1, -7):
-        with pytest.raises(ValueError, match=r"-\d|negative"):
+        with pytest.raises(ValueError):  # noqa: PT011 — the wording is left open
             double(n)
