@@ -72,7 +72,7 @@ def _work(birth: Birth, job: wire.Cell) -> Callable[[], None]:
         numpy.random.seed(job["entropy"] % 2**32)
     selection = Selection(
         skip=frozenset(job["skip"]),
-        last=frozenset(job["last"]),
+        last=tuple(job["last"]),
         most_tests=job["most_tests"],
         most_examples=job["most_examples"],
     )

@@ -16,7 +16,7 @@ class Selection(NamedTuple):
     """Which tests run, in what order, and how long."""
 
     skip: frozenset[str]
-    last: frozenset[str]
+    last: tuple[str, ...]  # in the order in which they run after all others
     most_tests: int
     most_examples: int
 
@@ -99,7 +99,8 @@ class Recorder:
         kept = [
             item for item in items[: chosen.most_tests] if short_id(item.nodeid) not in chosen.skip
         ]
-        kept.sort(key=lambda item: short_id(item.nodeid) in chosen.last)
+        place = {test: index for index, test in enumerate(chosen.last, 1)}
+        kept.sort(key=lambda item: place.get(short_id(item.nodeid), 0))
         items[:] = kept
         for item in items:
             _settle(item, chosen.most_examples)

@@ -21,7 +21,7 @@ def ids(letters: str) -> tuple[str, ...]:
         ("", "", 9, "abcde"),
         ("b", "", 9, "acde"),
         ("", "a", 9, "bcdea"),
-        ("", "ca", 9, "bdeac"),
+        ("", "ca", 9, "bdeca"),
         ("e", "a", 9, "bcda"),
         ("a", "a", 9, "bcde"),
         ("", "", 3, "abc"),
@@ -40,6 +40,12 @@ def test_tests_are_left_out_put_last_and_capped(
     assert outcome.end is End.COMPLETE
     assert outcome.tests == tuple(outcome.runs) == ids(expected)
     assert outcome.left_out == max(0, 5 - most)
+
+
+def test_tests_that_run_last_run_in_the_order_in_which_they_are_named(run: Run) -> None:
+    """One that hangs may have to come before one that ends the interpreter."""
+    assert run(SUITE, last=list(ids("da"))).tests[-2:] == ids("da")
+    assert run(SUITE, last=list(ids("ad"))).tests[-2:] == ids("ad")
 
 
 def test_a_parameter_can_be_left_out_or_put_last_by_itself(run: Run) -> None:
