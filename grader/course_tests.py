@@ -12,10 +12,10 @@ from .jobs import as_modules, entropy, preload, shared_modules
 from .lab import Lab
 from .messages import message
 from .outcome import End, Failure, Outcome
-from .plan import is_test_file
 from .problems import Unusable, Void
 from .sandbox import Sandbox
 from .sandbox.session import Clock
+from .submission import is_test_file
 from .worker import wire
 
 KINDS = ("unit", "property", "golden", "differential", "boundary")

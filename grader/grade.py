@@ -10,8 +10,9 @@ from .course import Assignment
 from .course_tests import CourseTest
 from .messages import Message
 from .score import Score
+from .status import TestStatus
 from .submission import Submission
-from .verdict import TestStatus, Verdict
+from .verdict import Verdict
 
 Fault = Literal["student", "harness", "machine"]
 SandboxName = Literal["docker", "process"]

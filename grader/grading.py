@@ -17,16 +17,18 @@ from .grade import Grade, GradedTest, Options, Progress
 from .image import image_name, pins, worker_files
 from .jobs import Jobs, preload, shared_modules
 from .journal import Journal
+from .knowledge import Knowledge, Request
 from .lab import Lab
 from .messages import Message, message
 from .outcome import End, Outcome, Watch
-from .plan import Knowledge, Request, is_test_file, next_cells
+from .plan import next_cells
 from .problems import Unusable, Void
 from .sandbox import Sandbox
 from .sandbox.session import Clock
 from .score import score
-from .submission import Submission
-from .verdict import Result, TestStatus, Verdict, statuses, verdict
+from .status import TestStatus, statuses
+from .submission import Submission, is_test_file
+from .verdict import Result, Verdict, verdict
 
 SLACK, LEAST_SECONDS = 10.0, 5.0
 
@@ -115,7 +117,21 @@ class _Grading:
                     journal.append(cell, outcome)
                 self._remember(folder, lab)
             self._recall(folder)
-            return Knowledge(self._request, dict(journal.outcomes))
+            known = Knowledge(self._request, dict(journal.outcomes))
+            if _nothing_could_be_imported(known):
+                self._require_reference(lab or stack.enter_context(self._lab()))
+            return known
+
+    def _require_reference(self, lab: Lab) -> None:
+        """Raise `Void` if the module under test itself can't be imported on the reference."""
+        cell = Cell(purpose="calibration", draw=self._assignment.settings.draws[0])
+        canary = f"import {self._assignment.module}\n\ndef test_canary(): pass\n"
+        jobs = Jobs(self._assignment, Submission({"test_canary.py": canary.encode()}))
+        for _, outcome in lab.run([cell], jobs, self._clock(None), lambda cell, watch: False):
+            if outcome.end is not End.COMPLETE or outcome.unreadable:
+                broken = [one.failure.exception for one in outcome.unreadable]
+                why = f"importing it raises {broken[0]}" if broken else outcome.reason
+                raise Void(message("reference-broken", why=why), "harness")
 
     def _batch(
         self, lab: Lab, cells: list[Cell], outcomes: dict[Cell, Outcome]
@@ -126,9 +142,7 @@ class _Grading:
         calibrated = cells[0].purpose not in ("look", "calibration")
 
         def enough(cell: Cell, watch: Watch) -> bool:
-            if cell.purpose != "mutant" or self._options.matrix:
-                return False
-            return known.enough(watch)
+            return cell.purpose == "mutant" and known.enough(watch)
 
         clock = self._clock(known if calibrated else None)
         for done, (cell, outcome) in enumerate(lab.run(cells, self._jobs, clock, enough), 1):
@@ -250,6 +264,14 @@ class _Grading:
         if calibration is not None and calibration.left_out:
             most = self._assignment.settings.limits.tests
             yield message("too-many-tests", count=calibration.left_out, most=most)
+
+
+def _nothing_could_be_imported(known: Knowledge) -> bool:
+    """Return whether tests were there and none could be collected, which may be our own fault."""
+    if not known.targets:
+        return False
+    found = known.calibrated
+    return bool(found.unreadable) and not found.tests
 
 
 def _doing(purpose: str, outcomes: int) -> str:

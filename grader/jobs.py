@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from .cells import Cell
 from .course import Assignment
-from .plan import is_test_file
-from .submission import Submission
+from .submission import Submission, is_test_file
 from .worker import wire
 
 ROOT = "tests"

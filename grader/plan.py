@@ -12,9 +12,6 @@ from collections.abc import Iterator, Sequence
 from .cells import OWN, Cell, Chain, Outcomes
 from .knowledge import Knowledge, Request
 from .mutants import Mutant
-from .submission import is_test_file
-
-__all__ = ["Knowledge", "Request", "is_test_file", "next_cells"]
 
 
 def next_cells(request: Request, outcomes: Outcomes) -> list[Cell]:

@@ -8,9 +8,6 @@ from .evidence import Evidence, Seen, governs
 from .messages import Message, message
 from .mutants import Mutant
 from .outcome import End, Failure
-from .status import Status, TestStatus, statuses
-
-__all__ = ["Result", "Status", "TestStatus", "Verdict", "statuses", "verdict"]
 
 Valid = frozenset[str]
 

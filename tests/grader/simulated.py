@@ -11,7 +11,8 @@ from grader.knowledge import Knowledge, Request
 from grader.mutants import Mutant
 from grader.outcome import End, Outcome, Watch
 from grader.plan import next_cells
-from grader.verdict import Result, Verdict, statuses, verdict
+from grader.status import statuses
+from grader.verdict import Result, Verdict, verdict
 
 from .facts import mutant
 

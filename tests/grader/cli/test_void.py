@@ -1,6 +1,7 @@
 """Faults of the machine or of grader: exit 5, no score, a sentence, and never a traceback."""
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,19 @@ def test_an_engine_that_doesnt_answer_is_named(
     _assert_void(ran, document(path), "machine", "the Docker engine doesn't answer: ")
     assert "choose --sandbox process (`ol doctor` says what works here)" in ran.out
     assert document(path)["settings"]["sandbox"] == "docker"
+
+
+def test_a_reference_that_cant_be_imported_is_no_students_fault(
+    ready: Student, document: Read, tmp_path: Path
+) -> None:
+    """Though no test of theirs could be imported either."""
+    course, path = tmp_path / "course", tmp_path / "out.json"
+    shutil.copytree(TOY, course)
+    reference = course / "reference" / "toy" / "double.py"
+    reference.write_text(f"import nowhere\n{reference.read_text()}", encoding="utf-8")
+    arguments = ("--sandbox", "process", "--course", course, "--repo", ready.root, "--json", path)
+    ran = call("mutate", "T1", *arguments)
+    _assert_void(ran, document(path), "harness", "importing it raises ModuleNotFoundError")
 
 
 @pytest.mark.usefixtures("no_engine")
