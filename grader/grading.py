@@ -104,7 +104,13 @@ class _Grading:
         self.versions: dict[str, str] = {"grader": __version__}
 
     def run(self) -> Knowledge:
-        """Run cells until nothing is missing; raises `Void` where the machine spoils one."""
+        """Run cells until nothing is missing; raises `Void` where the machine spoils one.
+
+        An engine that doesn't answer is told of even where all is known already: what a grading
+        says must not depend on which was made before.
+        """
+        if self._options.sandbox == "docker":
+            _require_engine()
         folder = self._folder()
         with ExitStack() as stack:
             journal = stack.enter_context(
@@ -264,6 +270,12 @@ class _Grading:
         if calibration is not None and calibration.left_out:
             most = self._assignment.settings.limits.tests
             yield message("too-many-tests", count=calibration.left_out, most=most)
+
+
+def _require_engine() -> None:
+    from .sandbox.docker import engine
+
+    engine().close()
 
 
 def _nothing_could_be_imported(known: Knowledge) -> bool:

@@ -54,6 +54,17 @@ def test_an_engine_that_doesnt_answer_is_named(
     assert document(path)["settings"]["sandbox"] == "docker"
 
 
+@pytest.mark.docker
+@pytest.mark.usefixtures("worker_image")
+def test_an_engine_that_went_away_is_named_even_where_the_grade_is_known(
+    ready: Student, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a grading says doesn't depend on which was made before."""
+    assert ready("mutate", "T1", "--sandbox", "docker").code == 0
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent")
+    assert ready("mutate", "T1", "--sandbox", "docker").code == 5
+
+
 def test_a_reference_that_cant_be_imported_is_no_students_fault(
     ready: Student, document: Read, tmp_path: Path
 ) -> None:
