@@ -40,7 +40,6 @@ TEXTS: dict[str, str] = {
     "json-unwritable": "can't write {path}: {why}",
     "reveal-refused": "--reveal {reveal} says more than {assignment} allows: at most {allowed}",
     "no-gold-suite": "{assignment} has no gold suite in this course to verify its mutants with",
-    "unknown-test": "no test {test!r} was collected; collected: {known}",
     "internal": "this is a fault of grader, not yours: {what}; nothing is graded and no score"
     " changes. Set GRADER_TRACEBACK=1 and tell the course staff what it prints",
     "machine": "this machine failed: {what}; nothing is graded and no score changes: mend it and"
@@ -131,7 +130,6 @@ TEXTS: dict[str, str] = {
     "missing-required": "{missing} of {required} required faults not caught",
     "rate": "{killed} of {scored} caught, {needed} needed",
     "void": "not graded: {why}",
-    "partial": "a part only, never a grade",
     "failing-course-tests": "{failed} of {total} course tests fail on your implementation",
 }
 
