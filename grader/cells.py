@@ -12,7 +12,7 @@ LONGEST_CHAIN = 12
 class Variant(Fact):
     """One implementation of the module under test."""
 
-    kind: Literal["reference", "mutant", "own"]
+    kind: Literal["reference", "twin", "mutant", "saboteur", "own"]
     id: str = ""
 
 
@@ -23,10 +23,10 @@ OWN = Variant(kind="own")
 class Cell(Fact):
     """One run of the suite on one variant at one draw; equal cells are the same run."""
 
-    purpose: Literal["look", "calibration", "control", "mutant", "own"]
+    purpose: Literal["canary", "look", "calibration", "control", "mutant", "saboteur", "own"]
     variant: Variant = REFERENCE
     draw: int = 0
-    number: int = 0  # which of several runs that differ only in their random state
+    number: int = 0  # which repetition of a right cell, or which sighting of a mutant's kill
     attempt: int = 0  # counts up where an earlier attempt told too little
     without: tuple[str, ...] = ()  # files left out
     skip: tuple[str, ...] = ()  # tests left out

@@ -66,8 +66,8 @@ class AssignmentSettings(BaseModel):
     preload: tuple[str, ...] = ()
     threshold_percent: Annotated[int, Field(ge=0, le=100)] = 80
     draws: Draws = (1,)
-    controls: Annotated[int, Field(ge=2)] = 4
-    twins: Annotated[int, Field(ge=0)] = 0
+    controls: Annotated[int, Field(ge=1)] = 1
+    twins: Annotated[int, Field(ge=0)] = 2
     limits: Limits = Limits()
     visibility: Literal["open", "sealed"] = "open"
     reveal: Literal["none", "count", "pitfall", "behaviour", "diff"] = "behaviour"
@@ -157,6 +157,11 @@ class Assignment:
     def pool_path(self) -> Path:
         """The file of generated mutants, whether there is one or not."""
         return self._mutants_path / "mechanical.toml"
+
+    @property
+    def twins_path(self) -> Path:
+        """The file of seeds whose twins were verified, whether there is one or not."""
+        return self._mutants_path / "twins.json"
 
     @property
     def mutants(self) -> tuple[Mutant, ...]:

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .cells import Cell
+from .cells import Cell, Variant
 from .course import AssignmentSettings
 from .outcome import End, Failure, Look, Outcome, Phase, TestRun, Watch
+from .saboteurs import Saboteur
 
 Seen = tuple[Cell, Outcome]
+Place = tuple[Variant, int]  # one implementation at one draw
 
 
 @dataclass(frozen=True)
@@ -50,38 +52,62 @@ class Evidence:
     reading: Reading = Reading()
     calibration: Calibration = Calibration()
     controls: Sequence[Seen] = ()
+    saboteurs: Sequence[Seen] = ()
     mutants: Mapping[str, Sequence[Seen]] = field(default_factory=dict)
+    # The right cells that each draw must have, by variant and number.
+    right: frozenset[tuple[Variant, int]] = frozenset()
+    # How often a mutant's kill must be seen, where once is not enough.
+    sightings: Mapping[str, int] = field(default_factory=dict)
 
-    def control_runs(self, test: str) -> dict[int, list[TestRun]]:
-        """Return what is certain of a test's runs on the reference, by draw."""
-        found: dict[int, list[TestRun]] = {}
+    def control_runs(self, test: str) -> dict[Place, list[TestRun]]:
+        """Return what is certain of a test's runs on right implementations, by place."""
+        found: dict[Place, list[TestRun]] = {}
         for cell, outcome in self.controls:
             if (run := settled(test, cell, outcome)) is not None:
-                found.setdefault(cell.draw, []).append(run)
+                found.setdefault((cell.variant, cell.draw), []).append(run)
         return found
 
     def established(self, draw: int) -> frozenset[str]:
-        """Return the tests of which each control at ``draw`` has said something certain."""
+        """Return the tests of which each right cell at ``draw`` has said something certain."""
         return self._established.get(draw, frozenset())
 
     @cached_property
     def _established(self) -> dict[int, frozenset[str]]:
-        numbers: dict[int, dict[str, set[int]]] = {}
+        cells: dict[int, dict[str, set[tuple[Variant, int]]]] = {}
         for cell, outcome in self.controls:
             for test in self.calibration.runnable:
                 if settled(test, cell, outcome) is not None:
-                    of_draw = numbers.setdefault(cell.draw, {})
-                    of_draw.setdefault(test, set()).add(cell.number)
-        every = set(range(self.settings.controls))
+                    of_draw = cells.setdefault(cell.draw, {})
+                    of_draw.setdefault(test, set()).add((cell.variant, cell.number))
         return {
-            draw: frozenset(test for test, seen in of_draw.items() if seen >= every)
-            for draw, of_draw in numbers.items()
+            draw: frozenset(test for test, seen in of_draw.items() if seen >= self.right)
+            for draw, of_draw in cells.items()
         }
+
+    @cached_property
+    def untouched(self) -> frozenset[str]:
+        """Tests that pass on every saboteur."""
+        passed: dict[str, set[str]] = {}
+        for cell, outcome in self.saboteurs:
+            for test, run in outcome.runs.items():
+                if run.finished and not run.failed:
+                    passed.setdefault(test, set()).add(cell.variant.id)
+        every = {kind.value for kind in Saboteur}
+        return frozenset(test for test, kinds in passed.items() if kinds >= every)
 
     @cached_property
     def unreadable_on_controls(self) -> frozenset[str]:
         """Files that failed to import on some control."""
         return frozenset(b.path for _, outcome in self.controls for b in outcome.unreadable)
+
+    def readings_of(self, path: str) -> dict[Place, list[bool]]:
+        """Return whether each control could read the file at ``path``, by place."""
+        found: dict[Place, list[bool]] = {}
+        for cell, outcome in self.controls:
+            failed = any(broken.path == path for broken in outcome.unreadable)
+            if failed or outcome.collected:
+                found.setdefault((cell.variant, cell.draw), []).append(not failed)
+        return found
 
     @cached_property
     def unstable(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from .course import Assignment
 from .course_tests import CourseTest
 from .messages import Message
+from .policy import PolicyName
 from .score import Score
 from .status import TestStatus
 from .submission import Submission
@@ -17,7 +18,6 @@ from .verdict import Verdict
 Fault = Literal["student", "harness", "machine"]
 SandboxName = Literal["docker", "process"]
 Isolation = Literal["shared", "container"]
-Policy = Literal["practice"]
 Reveal = Literal["none", "count", "pitfall", "behaviour", "diff"]
 
 
@@ -39,8 +39,10 @@ class Options:
     jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
     matrix: bool = False
     reveal: Reveal | None = None
-    policy: Policy = "practice"
+    policy: PolicyName = "practice"
     seed: int | None = None
+    student: str = ""
+    course_key: bytes | None = None
     use_cache: bool = True
     run_dir: Path | None = None
     tell: Callable[[Progress], None] = lambda progress: None

@@ -1,9 +1,10 @@
 """The façade: a course's assignment and a submission in, a grade out."""
 
 import hashlib
+import hmac
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import platformdirs
 
 from . import __version__
+from .canary import alarm
 from .cells import Cell
 from .course import Assignment
 from .grade import Grade, GradedTest, Options, Progress
@@ -20,17 +22,21 @@ from .journal import Journal
 from .knowledge import Knowledge, Request
 from .lab import Lab
 from .messages import Message, message
-from .outcome import End, Outcome, Watch
+from .outcome import End, Outcome
 from .plan import next_cells
+from .policy import policy
 from .problems import Unusable, Void
 from .sandbox import Sandbox
 from .sandbox.session import Clock
 from .score import score
 from .status import TestStatus, statuses
 from .submission import Submission, is_test_file
+from .twinning import twin_pool
+from .twins.pool import Pool
 from .verdict import Result, Verdict, verdict
 
 SLACK, LEAST_SECONDS = 10.0, 5.0
+FIRST_CELLS = 6  # more outcomes than the look and the calibration leave, in most gradings
 
 
 def grade(
@@ -92,15 +98,7 @@ class _Grading:
         own: bytes | None,
     ) -> None:
         self._assignment, self._submission, self._options = assignment, submission, options
-        self._jobs = Jobs(assignment, submission, own)
-        self._request = Request(
-            settings=assignment.settings,
-            files=tuple(sorted(submission.files)),
-            mutants=assignment.mutants,
-            has_own_implementation=own is not None,
-            shuffle=str(options.seed if options.seed is not None else assignment.course.sha256),
-            matrix=options.matrix,
-        )
+        self._own = own
         self.versions: dict[str, str] = {"grader": __version__}
 
     def run(self) -> Knowledge:
@@ -111,47 +109,58 @@ class _Grading:
         """
         if self._options.sandbox == "docker":
             _require_engine()
-        folder = self._folder()
+        key = _key(self._assignment, self._options)
+        sandbox = make_sandbox(self._assignment, self._options)
+        pool = self._pool(sandbox)
+        jobs = Jobs(self._assignment, self._submission, pool, key, self._own)
+        request = self._request(pool, key)
+        folder = self._folder(pool, key)
         with ExitStack() as stack:
             journal = stack.enter_context(
                 Journal(folder / "journal.jsonl", fresh=not self._options.use_cache)
             )
             lab: Lab | None = None
-            while cells := next_cells(self._request, journal.outcomes):
-                lab = lab or stack.enter_context(self._lab())
-                for cell, outcome in self._batch(lab, cells, journal.outcomes):
+            while cells := next_cells(request, journal.outcomes):
+                lab = lab or stack.enter_context(self._lab(sandbox))
+                known = Knowledge(request, dict(journal.outcomes))
+                for cell, outcome in self._batch(lab, cells, jobs, known):
                     journal.append(cell, outcome)
                 self._remember(folder, lab)
+                if (wrong := alarm(journal.outcomes)) is not None:
+                    raise Void(wrong, "harness")
             self._recall(folder)
-            known = Knowledge(self._request, dict(journal.outcomes))
-            if _nothing_could_be_imported(known):
-                self._require_reference(lab or stack.enter_context(self._lab()))
-            return known
+            return Knowledge(request, dict(journal.outcomes))
 
-    def _require_reference(self, lab: Lab) -> None:
-        """Raise `Void` if the module under test itself can't be imported on the reference."""
-        cell = Cell(purpose="calibration", draw=self._assignment.settings.draws[0])
-        canary = f"import {self._assignment.module}\n\ndef test_canary(): pass\n"
-        jobs = Jobs(self._assignment, Submission({"test_canary.py": canary.encode()}))
-        for _, outcome in lab.run([cell], jobs, self._clock(None), lambda cell, watch: False):
-            if outcome.end is not End.COMPLETE or outcome.unreadable:
-                broken = [one.failure.exception for one in outcome.unreadable]
-                why = f"importing it raises {broken[0]}" if broken else outcome.reason
-                raise Void(message("reference-broken", why=why), "harness")
+    def _pool(self, sandbox: Sandbox) -> Pool:
+        def tell() -> None:
+            self._options.tell(Progress("making rewrites of the course's code, once", 0, 0))
+
+        options = self._options
+        return twin_pool(self._assignment, options.course_key, sandbox, options.jobs, tell)
+
+    def _request(self, pool: Pool, key: bytes) -> Request:
+        settings = self._assignment.settings
+        applied = policy(self._options.policy, settings)
+        return Request(
+            settings=settings,
+            files=tuple(sorted(self._submission.files)),
+            mutants=self._assignment.mutants,
+            has_own_implementation=self._own is not None,
+            shuffle=key.hex(),
+            matrix=self._options.matrix,
+            policy=applied,
+            twins=tuple(pool.order(key, "right")[: applied.twins]),
+        )
 
     def _batch(
-        self, lab: Lab, cells: list[Cell], outcomes: dict[Cell, Outcome]
+        self, lab: Lab, cells: list[Cell], jobs: Jobs, known: Knowledge
     ) -> Iterator[tuple[Cell, Outcome]]:
-        known = Knowledge(self._request, dict(outcomes))
-        doing = _doing(cells[0].purpose, len(outcomes))
+        purposes = {cell.purpose for cell in cells}
+        doing = _doing(purposes, len(known.outcomes))
         self._options.tell(Progress(doing, 0, len(cells)))
-        calibrated = cells[0].purpose not in ("look", "calibration")
-
-        def enough(cell: Cell, watch: Watch) -> bool:
-            return cell.purpose == "mutant" and known.enough(watch)
-
+        calibrated = not purposes & {"look", "calibration"}
         clock = self._clock(known if calibrated else None)
-        for done, (cell, outcome) in enumerate(lab.run(cells, self._jobs, clock, enough), 1):
+        for done, (cell, outcome) in enumerate(lab.run(cells, jobs, clock, known.enough), 1):
             if outcome.end is End.FAULT:
                 facts = {"count": 1, "total": len(cells), "why": outcome.reason}
                 raise Void(message("cells-failed", **facts), "machine")
@@ -166,26 +175,25 @@ class _Grading:
         tests = {test: max(LEAST_SECONDS, SLACK * run.seconds) for test, run in runs.items()}
         return Clock(limits.seconds_per_test, limits.seconds_in_all, tests)
 
-    def _lab(self) -> Lab:
+    def _lab(self, sandbox: Sandbox) -> Lab:
         self._options.tell(Progress("starting workers", 0, 0))
         return Lab(
-            make_sandbox(self._assignment, self._options),
+            sandbox,
             shared_modules(self._assignment),
             preload(self._assignment),
             self._options.jobs,
             fresh=self._options.isolation == "container",
         )
 
-    def _folder(self) -> Path:
+    def _folder(self, pool: Pool, key: bytes) -> Path:
         """Return where this grading's outcomes lie: by the content of all that decides them."""
         state = platformdirs.user_state_path("grader")
         top = self._options.run_dir or state / "runs"
-        own = self._jobs.own
         decisive = {
             "assignment": self._assignment.id,
             "course": self._assignment.course.sha256,
             "submission": self._submission.sha256,
-            "own": hashlib.sha256(own).hexdigest() if own is not None else None,
+            "own": hashlib.sha256(self._own).hexdigest() if self._own is not None else None,
             "worker": hashlib.sha256(b"".join(worker_files().values())).hexdigest(),
             "grader": __version__,
             "pins": pins(),
@@ -194,10 +202,11 @@ class _Grading:
             "isolation": self._options.isolation,
             "policy": self._options.policy,
             "matrix": self._options.matrix,
-            "shuffle": self._request.shuffle,
+            "key": hashlib.sha256(key).hexdigest(),
+            "twins": pool.sha256,
         }
-        key = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
-        return top / f"{self._assignment.id}-{key[:24]}"
+        name = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+        return top / f"{self._assignment.id}-{name[:24]}"
 
     def _remember(self, folder: Path, lab: Lab) -> None:
         self.versions |= lab.versions
@@ -211,15 +220,16 @@ class _Grading:
     def assess(self, known: Knowledge) -> Grade:
         """Return the grade that ``known`` amounts to."""
         found = statuses(known.evidence)
-        holding = [one for one in found.values() if one.counts]
+        holding = any(one.holds for one in found.values())
         verdicts = tuple(
-            verdict(mutant, known.evidence, known.valid) for mutant in self._assignment.mutants
+            verdict(mutant, known.evidence, known.valid, holding=holding)
+            for mutant in self._assignment.mutants
         )
         why = None if holding else self._nothing_holds(found)
         return Grade(
             self._assignment,
             self._options,
-            graded=bool(holding),
+            graded=holding,
             fault=None if holding else "student",
             why=why,
             score=score(verdicts, self._assignment.settings.threshold_percent),
@@ -278,19 +288,20 @@ def _require_engine() -> None:
     engine().close()
 
 
-def _nothing_could_be_imported(known: Knowledge) -> bool:
-    """Return whether tests were there and none could be collected, which may be our own fault."""
-    if not known.targets:
-        return False
-    found = known.calibrated
-    return bool(found.unreadable) and not found.tests
+def _key(assignment: Assignment, options: Options) -> bytes:
+    """Return the secret from which twins and order follow: an edit of the tests doesn't change it.
+
+    Without a course's own key it is no secret, but the same wherever the course is the same.
+    """
+    if options.seed is not None:
+        return hashlib.sha256(f"seed:{options.seed}".encode()).digest()
+    course_key = options.course_key or bytes.fromhex(assignment.course.sha256)
+    return hmac.digest(course_key, options.student.encode(), hashlib.sha256)
 
 
-def _doing(purpose: str, outcomes: int) -> str:
-    match purpose:
-        case "look":
-            return "looking at the tests"
-        case "calibration":
-            return "running them on the course's code"
-        case _:
-            return "running them on faulty versions" if outcomes < 4 else "confirming"
+def _doing(purposes: Collection[str], outcomes: int) -> str:
+    if "look" in purposes:
+        return "looking at the tests"
+    if "calibration" in purposes:
+        return "running them on the course's code"
+    return "running them on faulty versions" if outcomes < FIRST_CELLS else "confirming"

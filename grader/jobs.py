@@ -5,12 +5,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .canary import canary_files
 from .cells import Cell
 from .course import Assignment
+from .saboteurs import Saboteur, sabotage
 from .submission import Submission, is_test_file
+from .twins.pool import Pool
 from .worker import wire
 
 ROOT = "tests"
+STRIDE = 11  # attempts at a sighting meet other texts than the sightings beside it
 
 
 def as_modules(sources: Mapping[str, str | bytes]) -> dict[str, wire.Module]:
@@ -45,18 +49,32 @@ def preload(assignment: Assignment) -> list[str]:
 
 @dataclass(frozen=True)
 class Jobs:
-    """Turns the cells of a grading into jobs."""
+    """Turns the cells of a grading into jobs.
+
+    Parameters
+    ----------
+    assignment, submission
+        What is graded.
+    pool
+        Twins of the module under test, in which mutants are planted.
+    key
+        A secret from which it follows which mutant is planted in which twin.
+    own
+        The student's own implementation.
+    """
 
     assignment: Assignment
     submission: Submission
+    pool: Pool
+    key: bytes
     own: bytes | None = None
 
     def __call__(self, cell: Cell) -> wire.Cell:
         """Return what a worker needs to run ``cell``."""
+        is_canary = cell.purpose == "canary"
+        submission = canary_files(self.assignment) if is_canary else self.submission
         files = {
-            path: content
-            for path, content in self.submission.files.items()
-            if path not in cell.without
+            path: content for path, content in submission.files.items() if path not in cell.without
         }
         settings = self.assignment.settings
         looking = cell.purpose == "look"
@@ -80,13 +98,23 @@ class Jobs:
         )
 
     def _variant(self, cell: Cell) -> str | bytes:
-        match cell.variant.kind:
+        source, variant = self.assignment.source, cell.variant
+        match variant.kind:
             case "reference":
-                return self.assignment.source
+                return source
+            case "twin":
+                return self.pool.twin(variant.id)
+            case "saboteur":
+                return sabotage(source, Saboteur(variant.id))
             case "mutant":
-                return self.assignment.mutant(cell.variant.id).plant(self.assignment.source)
+                return self.pool.plant(self.assignment.mutant(variant.id), self._seed(cell))
             case "own":
                 return self.own or b""
+
+    def _seed(self, cell: Cell) -> str:
+        """Return the seed of the twin that a mutant is planted in: another at each sighting."""
+        order = self.pool.order(self.key, f"mutant:{cell.variant.id}:{cell.draw}")
+        return order[(cell.number + STRIDE * cell.attempt) % len(order)]
 
 
 def entropy(key: str, cell: Cell) -> int:

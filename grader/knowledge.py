@@ -1,11 +1,12 @@
 """What the outcomes so far say, in the order in which it is learnt, and where each run leads."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .cells import (
     LONGEST_CHAIN,
+    REFERENCE,
     Cell,
     Chain,
     Outcomes,
@@ -20,9 +21,12 @@ from .course import AssignmentSettings
 from .evidence import Calibration, Evidence, Reading, Seen
 from .mutants import Mutant
 from .outcome import End, Outcome, Watch
-from .status import FOR_GOOD, TestStatus, not_run, statuses
+from .policy import Policy
+from .saboteurs import Saboteur
+from .score import needed
+from .status import FOR_GOOD, Status, TestStatus, not_run, statuses, unrepeated
 from .submission import is_test_file
-from .verdict import Result, killers, suspects, unimportable, verdict
+from .verdict import Result, killers, sighted, suspects, unimportable, verdict
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,14 @@ class Request:
     has_own_implementation: bool
     shuffle: str
     matrix: bool = False
+    policy: Policy = field(default_factory=Policy)
+    twins: tuple[str, ...] = ()  # the seeds of those that serve as right cells
+
+    @property
+    def right(self) -> tuple[tuple[Variant, int], ...]:
+        """The right cells that each draw must have, by variant and number."""
+        references = [(REFERENCE, number) for number in range(self.policy.references)]
+        return (*references, *((Variant(kind="twin", id=seed), 0) for seed in self.twins))
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,7 @@ class Knowledge:
         outcomes = {
             cell: outcome
             for cell, outcome in self.outcomes.items()
-            if cell.purpose in ("look", "calibration") or cell.draw in draws
+            if cell.purpose in ("canary", "look", "calibration") or cell.draw in draws
         }
         return replace(self, outcomes=outcomes)
 
@@ -119,24 +131,54 @@ class Knowledge:
 
     def controls(self, draw: int) -> list[Chain]:
         """The policy's set of controls at one draw."""
+        return [self._control(variant, draw, number) for variant, number in self.request.right]
+
+    def repetitions(self, draw: int) -> list[Chain]:
+        """Controls again, in another random state, where tests failed in a single run."""
+        number = self.request.policy.references  # the first that no control has
         return [
-            chain(self.template.but(draw=draw, number=number), self.outcomes, _after_control)
-            for number in range(self.request.settings.controls)
+            self._control(variant, draw, number)
+            for variant, at in unrepeated(self.evidence)
+            if at == draw
         ]
 
-    def start(self, mutant: Mutant, draw: int) -> Cell:
-        """The first run on one mutant at one draw."""
-        variant = Variant(kind="mutant", id=mutant.id)
-        return self.template.but(purpose="mutant", variant=variant, draw=draw)
+    def _control(self, variant: Variant, draw: int, number: int) -> Chain:
+        cell = self.template.but(variant=variant, draw=draw, number=number)
+        return chain(cell, self.outcomes, _after_control)
 
-    def mutant(self, mutant: Mutant, draw: int) -> Chain:
-        """The runs on one mutant at one draw, as far as the tests that count need them."""
-        return chain(self.start(mutant, draw), self.outcomes, self._after_mutant)
+    def saboteurs(self) -> list[Chain]:
+        """The runs on code that does no work."""
+        variants = [Variant(kind="saboteur", id=kind.value) for kind in Saboteur]
+        template = self.template.but(purpose="saboteur", draw=self._draws[0])
+        cells = [template.but(variant=variant) for variant in variants]
+        return [chain(cell, self.outcomes, _after_control) for cell in cells]
+
+    def start(self, mutant: Mutant, draw: int, number: int = 0) -> Cell:
+        """The first run at one sighting of a mutant at one draw."""
+        variant = Variant(kind="mutant", id=mutant.id)
+        return self.template.but(purpose="mutant", variant=variant, draw=draw, number=number)
+
+    def mutant(self, mutant: Mutant, draw: int) -> list[Chain]:
+        """The runs on one mutant at one draw, as far as the tests that count need them.
+
+        A kill that must be seen more than once is looked for again, each time in another text.
+        """
+        first = chain(self.start(mutant, draw), self.outcomes, self._after_mutant)
+        wanted = self.evidence.sightings.get(mutant.id, 1)
+        if first.next or not self._shows_a_kill(first.seen):
+            return [first]
+        starts = [self.start(mutant, draw, number) for number in range(1, wanted)]
+        return [first, *(chain(start, self.outcomes, self._after_mutant) for start in starts)]
+
+    def _shows_a_kill(self, seen: Sequence[Seen]) -> bool:
+        caught = any(killers(one, self.evidence, self.valid) for one in seen)
+        return caught or bool(suspects(seen, self.evidence, self.valid))
 
     def _after_mutant(self, cell: Cell, outcome: Outcome) -> Cell | None:
         """A mutant's run is settled by a kill; else as a control's, or by another attempt."""
         seen = self.evidence.mutants.get(cell.variant.id, ())
-        if killers((cell, outcome), self.evidence, self.valid):
+        caught = killers((cell, outcome), self.evidence, self._deciding(cell))
+        if caught and not self.request.matrix:
             return None
         if unimportable(seen, self.evidence, self.valid):
             return None
@@ -151,6 +193,14 @@ class Knowledge:
             return self._deciding_first(cell, seen)
         return following
 
+    def _deciding(self, cell: Cell) -> frozenset[str]:
+        """The tests whose failure settles a run: any that counts, then those that failed before."""
+        if cell.number == 0:
+            return self.valid
+        seen = self.evidence.mutants.get(cell.variant.id, ())
+        before = [one for one in seen if one[0].draw == cell.draw and one[0].number == 0]
+        return frozenset(sighted(before, self.evidence, self.valid)) or self.valid
+
     def _deciding_first(self, cell: Cell, seen: Sequence[Seen]) -> Cell | None:
         """Where several run last, put hangs before crashes, and what doesn't count at the end."""
         hung = {
@@ -164,13 +214,38 @@ class Knowledge:
     @cached_property
     def evidence(self) -> Evidence:
         """All that statuses and verdicts rest on."""
+        once = self._seen_once
+        return replace(once, sightings=self._sightings(once))
+
+    @cached_property
+    def _seen_once(self) -> Evidence:
+        """The same, as if each kill had to be seen but once."""
         settings = self.request.settings
         if not self.targets or self.calibration.next:
             return Evidence(settings, self.reading)
         mutants: dict[str, list[Seen]] = {}
         for one in self._having("mutant"):
             mutants.setdefault(one[0].variant.id, []).append(one)
-        return Evidence(settings, self.reading, self.calibrated, self._having("control"), mutants)
+        return Evidence(
+            settings,
+            self.reading,
+            self.calibrated,
+            self._having("control"),
+            self._having("saboteur"),
+            mutants,
+            frozenset(self.request.right),
+        )
+
+    def _sightings(self, once: Evidence) -> dict[str, int]:
+        """Return how often the kill of each mutant must be seen."""
+        found = statuses(once)
+        valid = frozenset(name for name, one in found.items() if one.counts)
+        flaky = sum(one.status is Status.FLAKY for one in found.values())
+        mutants = self.request.mutants
+        caught = sum(_may_be_killed(one, once, valid) for one in mutants)
+        spare = caught - needed(len(mutants), self.request.settings.threshold_percent)
+        wanted = self.request.policy.sightings
+        return {one.id: wanted(required=one.required, spare=spare, flaky=flaky) for one in mutants}
 
     @cached_property
     def valid(self) -> frozenset[str]:
@@ -187,11 +262,14 @@ class Knowledge:
             if verdict(mutant, self.evidence, self.valid).result is not Result.KILLED
         ]
 
-    def enough(self, watch: Watch) -> bool:
+    def enough(self, cell: Cell, watch: Watch) -> bool:
         """Return whether a run on a mutant has shown all that its verdict needs."""
-        if self.request.matrix:
+        if self.request.matrix or cell.purpose != "mutant":
             return False
-        return bool(watch.failing() & self._stopping) and self.evidence.same_tests(watch)
+        stopping = self._stopping
+        if cell.number > 0:
+            stopping &= self._deciding(cell)
+        return bool(watch.failing() & stopping) and self.evidence.same_tests(watch)
 
     @cached_property
     def _stopping(self) -> frozenset[str]:
@@ -220,6 +298,13 @@ class Knowledge:
     def _rank(self, cell: Cell) -> tuple[str, int, int, int, int, tuple[str, ...]]:
         draw = self._draws.index(cell.draw)
         return (cell.variant.id, draw, cell.number, cell.attempt, len(cell.last), cell.last)
+
+
+def _may_be_killed(mutant: Mutant, evidence: Evidence, valid: frozenset[str]) -> bool:
+    """Return whether a mutant is killed, or a run on it is yet to tell."""
+    seen = evidence.mutants.get(mutant.id, ())
+    unsettled = not seen or seen[-1][1].end is End.STOPPED
+    return unsettled or verdict(mutant, evidence, valid).result is Result.KILLED
 
 
 def _finished(outcome: Outcome, test: str) -> bool:

@@ -36,6 +36,8 @@ TEXTS: dict[str, str] = {
     "leads-out": "{path} leads out of the repository by a link: put the files themselves there",
     "unreadable": "can't read {path}: {why}",
     "not-utf8": "{path} can't be read: {why}; save it as UTF-8",
+    "key-short": "{path} holds {count} bytes: a course's key has at least {least}, from"
+    " `openssl rand -hex 32`",
     "unstartable": "can't write {path}: {why}",
     "json-unwritable": "can't write {path}: {why}",
     "reveal-refused": "--reveal {reveal} says more than {assignment} allows: at most {allowed}",
@@ -60,6 +62,10 @@ TEXTS: dict[str, str] = {
     "platform": "the process sandbox needs Linux; this is {system}: choose --sandbox docker",
     "reference-broken": "the course's reference can't be run: {why}; nothing is graded and no score"
     " changes: tell the course staff",
+    "canary-silent": "grader's own canary doesn't meet the code that it was to meet; nothing is"
+    " graded and no score changes: run it again with --no-cache, and tell the course staff",
+    "no-twins": "no rewrite of {assignment}'s reference behaves as it does: {why}; see"
+    " `grade mutants verify {assignment}`",
     "cells-failed": "{count} of {total} runs failed twice on this machine ({why}); nothing is"
     " graded and no score changes: run it again, and see `grade doctor`",
     # Statuses of tests
@@ -89,6 +95,11 @@ TEXTS: dict[str, str] = {
     " from Hypothesis or a fixed seed, and nothing from time or state",
     "flaky-ids": "has other names or parameters from run to run: take them from fixed values, and"
     " nothing from chance, time or state",
+    "too-strict": "rejects a rewrite of the course's code that does the same:"
+    " {exception}{at}{witness}. It checks a detail that the contract leaves open, such as the"
+    " wording of an error or a private name: test what the contract promises",
+    "vacuous": "passes even on code that does no work, so it can't catch anything: compare what"
+    " the code under test gives with what it should give",
     "vacuous-skipped": "was skipped, or is expected to fail, so it can't catch anything",
     # Hypothesis' own complaints
     "hypothesis-FailedHealthCheck": "Hypothesis' health check says that the inputs are drawn badly;"
@@ -110,6 +121,8 @@ TEXTS: dict[str, str] = {
     " parameters of tests from the code under test",
     "error-no-kill": "tests failed only with {exceptions}, which doesn't show that they saw a"
     " fault",
+    "error-unconfirmed": "{test} failed on it, but couldn't be seen to fail again, as it must be"
+    " before it counts",
     "error-unsettled": "tests that failed contradict themselves, and the others were never reached",
     "error-hidden": "not every test could be run: others hang or end the interpreter",
     "timeout-all": "the suite ran past its limit of {seconds:g} s in all, and no test failed",

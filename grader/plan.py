@@ -1,14 +1,15 @@
 """What to run next: a pure function from what is known to the cells that are still missing.
 
-First a look at the suite's source and one calibration run on the reference, from which
-exclusions, order and limits come; then the shuffled mix of controls and mutants; then
-confirmations of what a single run can't settle. Resuming needs no code of its own: the
-function is asked again with the outcomes of an earlier run.
+First a look at the suite's source, beside grader's own canary, and one calibration run on the
+reference, from which exclusions, order and limits come; then the shuffled mix of controls,
+saboteurs and mutants; then confirmations of what a single run can't settle. Resuming needs no
+code of its own: the function is asked again with the outcomes of an earlier run.
 """
 
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from . import canary
 from .cells import OWN, Cell, Chain, Outcomes
 from .knowledge import Knowledge, Request
 from .mutants import Mutant
@@ -18,7 +19,7 @@ def next_cells(request: Request, outcomes: Outcomes) -> list[Cell]:
     """Return the cells to run next, in the order to run them; nothing once all is known."""
     known = Knowledge(request, outcomes)
     if known.look.next:
-        return [known.look.next]
+        return [known.look.next, *(cell for cell in canary.CELLS if cell not in outcomes)]
     if not known.targets:
         return []
     if known.calibration.next:
@@ -55,12 +56,17 @@ def _missing_at(known: Knowledge, draw: int, mutants: Sequence[Mutant]) -> list[
     """Return what is missing at one draw: blind runs first, then what they left open."""
     wanted = [one.next for one in known.controls(draw) if one.next]
     controlled = not wanted
-    if known.request.has_own_implementation and draw == known.request.settings.draws[0]:
-        wanted.append(known.template.but(purpose="own", variant=OWN, draw=draw))
+    if controlled:
+        wanted += [one.next for one in known.repetitions(draw) if one.next]
+    if draw == known.request.settings.draws[0]:
+        wanted += [one.next for one in known.saboteurs() if one.next]
+        if known.request.has_own_implementation:
+            wanted.append(known.template.but(purpose="own", variant=OWN, draw=draw))
     if not controlled and known.promising:
         wanted += [known.start(mutant, draw) for mutant in mutants]
     elif known.valid:
-        wanted += _with_companions(known, [known.mutant(mutant, draw) for mutant in mutants])
+        chains = [one for mutant in mutants for one in known.mutant(mutant, draw)]
+        wanted += _with_companions(known, chains)
     return [cell for cell in wanted if cell not in known.outcomes]
 
 

@@ -7,6 +7,8 @@ public classes, are wrapped at the end of the module.
 import ast
 from enum import StrEnum
 
+CANARY_IMPORTS, CANARY_RAISES = "test_imports", "test_sabotage"
+
 
 class Saboteur(StrEnum):
     """What every public function does in place of its work."""
@@ -72,3 +74,44 @@ def _methods(node: ast.ClassDef, kind: Saboteur) -> list[str]:
 
 def _public(name: str) -> bool:
     return not name.startswith("_")
+
+
+def canary(source: str, module: str) -> str:
+    """Return a test file that tells whether a cell meets the variant that it was to meet.
+
+    Its first test passes on any variant that can be imported; its second, where the module has
+    a public function, on the saboteur that raises and on no other.
+    """
+    lines = [
+        "import importlib",
+        "",
+        "",
+        f"def {CANARY_IMPORTS}():",
+        f'    importlib.import_module("{module}")',
+    ]
+    if (called := _callable(source)) is not None:
+        lines += [
+            "",
+            "",
+            f"def {CANARY_RAISES}():",
+            "    try:",
+            f'        importlib.import_module("{module}").{called}()',
+            "    except Exception as problem:",
+            '        assert str(problem) == "sabotage"',
+            "    else:",
+            "        raise AssertionError",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _callable(source: str) -> str | None:
+    """Return a public function of a module, or a class that the saboteur keeps from being made."""
+    nodes = ast.parse(source).body
+    functions = [node.name for node in nodes if isinstance(node, ast.FunctionDef)]
+    classes = [
+        node.name
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+        if any(isinstance(part, ast.FunctionDef) and part.name == "__init__" for part in node.body)
+    ]
+    return next((name for name in (*functions, *classes) if _public(name)), None)

@@ -32,7 +32,7 @@ class Score:
     @property
     def needed(self) -> int:
         """The least number of killed mutants that reaches the threshold."""
-        return -(-self.threshold_percent * self.scored // 100)
+        return needed(self.scored, self.threshold_percent)
 
     @property
     def percent(self) -> int:
@@ -43,6 +43,11 @@ class Score:
     def points(self) -> float:
         """Points of the pass/fail policy: 1 or 0."""
         return float(self.passed)
+
+
+def needed(scored: int, threshold_percent: int) -> int:
+    """Return the least number of killed mutants, of so many, that reaches the threshold."""
+    return -(-threshold_percent * scored // 100)
 
 
 def score(verdicts: Sequence[Verdict], threshold_percent: int) -> Score:

@@ -1,11 +1,12 @@
 """What a test is worth: one function gives a test its status, from the runs on the reference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .cells import REFERENCE
 from .course import AssignmentSettings
-from .evidence import Evidence, Reading, Seen, function_of, governs
+from .evidence import Evidence, Place, Reading, Seen, function_of, governs
 from .messages import TEXTS, Message, message
 from .outcome import End, Failure, Look, TestRun
 from .refusal import refusal
@@ -23,6 +24,7 @@ class Status(StrEnum):
     VALID = "valid"
 
 
+NAMES = {"reference": "the course's code", "twin": "a rewrite of the course's code"}
 # What one run can show and no further run can take back.
 FOR_GOOD = frozenset({Status.INVALID, Status.FLAKY, Status.TOO_STRICT, Status.VACUOUS})
 
@@ -40,6 +42,11 @@ class TestStatus:
     def counts(self) -> bool:
         """Whether its kills count."""
         return self.status is Status.VALID
+
+    @property
+    def holds(self) -> bool:
+        """Whether it ran and accepts every right implementation, if only since it accepts all."""
+        return self.counts or (self.reason is not None and self.reason.slug == "vacuous")
 
 
 def not_run(settings: AssignmentSettings, reading: Reading) -> dict[str, TestStatus]:
@@ -86,38 +93,90 @@ def statuses(evidence: Evidence) -> dict[str, TestStatus]:
 
 def _status(test: str, evidence: Evidence, *, reached: bool) -> TestStatus:
     """Return the status of a test that runs; the first rule that matches counts."""
-    by_draw = evidence.control_runs(test)
-    if failing := _always_failing(by_draw):
-        return _failing(test, failing)
-    if where := _contradiction(test, evidence, by_draw):
-        return TestStatus(test, Status.FLAKY, message("flaky", where=where))
-    if function_of(test) in evidence.unstable:
-        return TestStatus(test, Status.FLAKY, message("flaky-ids"))
+    places = evidence.control_runs(test)
+    if rejected := _rejected(test, evidence, places):
+        return rejected
     if not reached:
         return TestStatus(test, Status.BROKEN, _unrunnable(test, None, evidence.settings))
-    if any(run.skipped for runs in by_draw.values() for run in runs):
+    if any(run.skipped for runs in places.values() for run in runs):
         return TestStatus(test, Status.VACUOUS, message("vacuous-skipped"))
+    if test in evidence.untouched:
+        return TestStatus(test, Status.VACUOUS, message("vacuous"))
     return TestStatus(test, Status.VALID)
 
 
-def _always_failing(by_draw: Mapping[int, Sequence[TestRun]]) -> TestRun | None:
-    """Return a failing run of the first draw at which all runs fail."""
-    for runs in by_draw.values():
+def _rejected(
+    test: str, evidence: Evidence, places: Mapping[Place, Sequence[TestRun]]
+) -> TestStatus | None:
+    """Return the status of a test that disagrees with right code, or with itself."""
+    reference = [runs for place, runs in places.items() if place[0] == REFERENCE]
+    twins = [runs for place, runs in places.items() if place[0] != REFERENCE]
+    if failing := _always_failing(reference):
+        return _failing(test, failing)
+    if where := _contradiction(test, evidence, places):
+        return TestStatus(test, Status.FLAKY, message("flaky", where=where))
+    if function_of(test) in evidence.unstable:
+        return TestStatus(test, Status.FLAKY, message("flaky-ids"))
+    if strict := _always_failing(twins):
+        return TestStatus(test, Status.TOO_STRICT, message("too-strict", **_details(strict)))
+    if misread := _failure_to_import(test, evidence):
+        details = {"exception": _named(misread), "at": _at(misread), "witness": ""}
+        return TestStatus(test, Status.TOO_STRICT, message("too-strict", **details))
+    return None
+
+
+def unrepeated(evidence: Evidence) -> frozenset[Place]:
+    """Return where tests have failed in a single run on right code, so that it must be repeated.
+
+    The first such place of each test is enough to tell what it is worth.
+    """
+    found: set[Place] = set()
+    for test in evidence.calibration.runnable:
+        runs_at = evidence.control_runs(test).items()
+        found |= _first_unrepeated({at: [_fails(run) for run in runs] for at, runs in runs_at})
+    for path in evidence.unreadable_on_controls - evidence.calibration.unreadable.keys():
+        readings = evidence.readings_of(path).items()
+        found |= _first_unrepeated({at: [not good for good in read] for at, read in readings})
+    return frozenset(found)
+
+
+def _first_unrepeated(failures: Mapping[Place, Sequence[bool]]) -> set[Place]:
+    """Return the first place of a single failure, unless a repeated one has told already."""
+    if any(len(failed) > 1 and any(failed) for failed in failures.values()):
+        return set()
+    return set([place for place, failed in failures.items() if any(failed)][:1])
+
+
+def _always_failing(places: Iterable[Sequence[TestRun]]) -> TestRun | None:
+    """Return a failing run of the first place at which all runs fail."""
+    for runs in places:
         if all(_fails(run) for run in runs):
             return runs[0]
     return None
 
 
+def _failure_to_import(test: str, evidence: Evidence) -> Failure | None:
+    """Return why a file that ``test`` needs can never be imported on some twin."""
+    for _, outcome in evidence.controls:
+        for broken in outcome.unreadable:
+            known = broken.path in evidence.calibration.unreadable
+            if not known and governs(broken.path, test):
+                return broken.failure
+    return None
+
+
 def _contradiction(
-    test: str, evidence: Evidence, by_draw: Mapping[int, Sequence[TestRun]]
+    test: str, evidence: Evidence, places: Mapping[Place, Sequence[TestRun]]
 ) -> str | None:
     """Return where ``test`` both passed and failed on the same code at the same draw."""
-    for draw, runs in by_draw.items():
-        if any(_fails(run) for run in runs):
-            return f"the course's code, draw {draw}"
-    changing = evidence.unreadable_on_controls - evidence.calibration.unreadable.keys()
-    if any(governs(path, test) for path in changing):
-        return "the course's code, while its file was read"
+    for (variant, draw), runs in places.items():
+        if len({_fails(run) for run in runs}) == 2:
+            return f"{NAMES[variant.kind]}, draw {draw}"
+    for path in evidence.unreadable_on_controls - evidence.calibration.unreadable.keys():
+        for (variant, _), read in evidence.readings_of(path).items():
+            refuted = any(read) or variant == REFERENCE  # which the calibration could read
+            if governs(path, test) and refuted and not all(read):
+                return f"{NAMES[variant.kind]}, while its file was read"
     for mutant, seen in evidence.mutants.items():
         if _contradicts_itself(test, seen):
             return f"mutant {mutant}"
@@ -140,8 +199,7 @@ def _fails(run: TestRun) -> bool:
 
 
 def _failing(test: str, run: TestRun) -> TestStatus:
-    phase = next(phase for phase in run.phases if phase.outcome == "failed")
-    failure = phase.failure or Failure(kind="ordinary", exception="failure")
+    failure = _first_failure(run)
     facts = {"exception": failure.exception, "at": _at(failure)}
     if failure.exception == "FixtureLookupError":
         lines = failure.message.strip().splitlines() or ["a fixture is missing"]
@@ -156,9 +214,20 @@ def _failing(test: str, run: TestRun) -> TestStatus:
         case "memory" | "limit" | "exit":
             reason = message("invalid-limit", **facts)
         case "ordinary":
-            witness = f" on {failure.witness}" if failure.witness else ""
-            reason = message("invalid", **facts, witness=witness)
+            reason = message("invalid", **_details(run))
     return TestStatus(test, Status.INVALID, reason)
+
+
+def _first_failure(run: TestRun) -> Failure:
+    phase = next(phase for phase in run.phases if phase.outcome == "failed")
+    return phase.failure or Failure(kind="ordinary", exception="failure")
+
+
+def _details(run: TestRun) -> dict[str, str]:
+    """Return what a failing run may tell: the exception, the student's own line, the input."""
+    failure = _first_failure(run)
+    witness = f" on {failure.witness}" if failure.witness else ""
+    return {"exception": failure.exception, "at": _at(failure), "witness": witness}
 
 
 def _at(failure: Failure) -> str:

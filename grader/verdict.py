@@ -34,14 +34,17 @@ class Verdict:
     reason: Message | None = None
 
 
-def verdict(mutant: Mutant, evidence: Evidence, valid: Valid) -> Verdict:
+def verdict(mutant: Mutant, evidence: Evidence, valid: Valid, *, holding: bool = False) -> Verdict:
     """Return what the runs on ``mutant`` mean; the first rule that matches counts.
 
-    ``valid`` are the tests that count; without any, nothing can be said of a mutant.
+    ``valid`` are the tests that count; without any, nothing can be said of a mutant, unless some
+    are ``holding``: they accept all right code, since they accept any code at all.
     """
     seen = evidence.mutants.get(mutant.id, ())
     if killed := _killed(mutant, seen, evidence, valid):
         return killed
+    if not valid and holding:
+        return Verdict(mutant, Result.SURVIVED)
     if not valid or not seen or any(outcome.end is End.FAULT for _, outcome in seen):
         return Verdict(mutant, Result.NOT_RUN)
     draws = [(runs, valid & evidence.established(runs[0][0].draw)) for runs in _by_draw(seen)]
@@ -99,22 +102,38 @@ def suspects(seen: Sequence[Seen], evidence: Evidence, valid: Valid) -> dict[str
     return {path: times for path, times in found.items() if times}
 
 
-def unimportable(seen: Sequence[Seen], evidence: Evidence, valid: Valid) -> tuple[str, ...]:
+def unimportable(
+    seen: Sequence[Seen], evidence: Evidence, valid: Valid, sightings: int = 1
+) -> tuple[str, ...]:
     """Return the files whose import is a kill: they raised on this mutant, again when repeated."""
-    return tuple(path for path, times in suspects(seen, evidence, valid).items() if times >= 2)
+    least = max(2, sightings)
+    return tuple(path for path, times in suspects(seen, evidence, valid).items() if times >= least)
+
+
+def sighted(
+    seen: Sequence[Seen], evidence: Evidence, valid: Valid
+) -> dict[str, dict[int, tuple[str, Failure]]]:
+    """Return the tests that saw a fault at one draw, by the sightings at which each did."""
+    found: dict[str, dict[int, tuple[str, Failure]]] = {}
+    for one in seen:
+        for test, how in killers(one, evidence, valid).items():
+            found.setdefault(test, {}).setdefault(one[0].number, how)
+    return found
 
 
 def _killed(
     mutant: Mutant, seen: Sequence[Seen], evidence: Evidence, valid: Valid
 ) -> Verdict | None:
+    wanted = evidence.sightings.get(mutant.id, 1)
     catchers: dict[str, tuple[str, Failure]] = {}
-    for one in seen:
-        for test, how in killers(one, evidence, valid).items():
-            catchers.setdefault(test, how)
+    for runs in _by_draw(seen):
+        for test, by_number in sighted(runs, evidence, valid).items():
+            if len(by_number) >= wanted:
+                catchers.setdefault(test, next(iter(by_number.values())))
     if catchers:
         phase, failure = next(iter(catchers.values()))
         return Verdict(mutant, Result.KILLED, phase, tuple(catchers), failure.witness)
-    if files := unimportable(seen, evidence, valid):
+    if files := unimportable(seen, evidence, valid, wanted):
         reason = message("kill-at-import")
         return Verdict(mutant, Result.KILLED, "collection", files, reason=reason)
     return None
@@ -174,8 +193,18 @@ def _error(runs: Sequence[Seen], evidence: Evidence, valid: Valid) -> Message | 
     """Return why the runs at one draw, none of which is a kill, don't show a survivor either."""
     if crashed := _ended(runs, End.CRASH, valid):
         return message("error-crash", at=f" in {crashed[0]}")
-    if reason := _failed_as_a_whole(runs, evidence):
+    if reason := _failed_as_a_whole(runs, evidence) or _failed_in_vain(runs, evidence, valid):
         return reason
+    if not _unfinished(runs, valid):
+        return None
+    stopped = runs[-1][1].end is End.STOPPED
+    return message("error-unsettled" if stopped else "error-hidden")
+
+
+def _failed_in_vain(runs: Sequence[Seen], evidence: Evidence, valid: Valid) -> Message | None:
+    """Return why the failures of valid tests, if there are any, are no kill."""
+    if unconfirmed := sighted(runs, evidence, valid):
+        return message("error-unconfirmed", test=next(iter(unconfirmed)))
     failures = [
         failure
         for _, outcome in runs
@@ -188,10 +217,7 @@ def _error(runs: Sequence[Seen], evidence: Evidence, valid: Valid) -> Message | 
     if failures:
         exceptions = sorted({failure.exception for failure in failures})
         return message("error-no-kill", exceptions=", ".join(exceptions))
-    if not _unfinished(runs, valid):
-        return None
-    stopped = runs[-1][1].end is End.STOPPED
-    return message("error-unsettled" if stopped else "error-hidden")
+    return None
 
 
 def _failed_as_a_whole(runs: Sequence[Seen], evidence: Evidence) -> Message | None:

@@ -17,6 +17,8 @@ from grader.instructor.library import Verification, verify
 from grader.instructor.pool import merge, render
 from grader.mutants import MechanicalMutant, Mutant, SemanticMutant, difference
 from grader.report.terminal import plain
+from grader.twinning import make_pool
+from grader.twinning import render as render_twins
 
 from .exits import Exit
 from .options import Chosen, Place, ProgressBar, course_option, sandbox_options
@@ -133,6 +135,23 @@ def generate_mutants(place: Place, assignment: str, *, write: bool) -> int:
     if not drift:
         show(f"{len(pool.mutant)} mutants, as in the frozen pool")
     return Exit.NOT_PASSED if drift else Exit.PASSED
+
+
+@mutants.command("twins")
+@click.argument("assignment")
+@click.option("--write", is_flag=True, help="Write the pool beside the mutants.")
+@sandbox_options
+@course_option
+def make_twins(place: Place, assignment: str, *, write: bool, **typed: Any) -> int:  # noqa: ANN401 — click's own values
+    """Make rewrites of the reference, verify that they do the same, and name those that don't."""
+    chosen, options = place.assignment(assignment), Chosen(**typed).options()
+    pool = make_pool(chosen, None, make_sandbox(chosen, options), options.jobs)
+    for seed, why in pool.discarded.items():
+        show(Text.assemble((seed, "red"), f"  is no twin, a fault of grader's: {plain(why)}"))
+    show(f"{len(pool.seeds)} twins do what the reference does")
+    if write:
+        chosen.twins_path.write_text(render_twins(pool), encoding="utf-8")
+    return Exit.NOT_PASSED if pool.discarded else Exit.PASSED
 
 
 @mutants.command("verify")

@@ -4,16 +4,18 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
 from grader.course import Assignment, Course, load_course
-from grader.grade import Isolation, Options, Policy, Reveal, SandboxName
+from grader.grade import Isolation, Options, Reveal, SandboxName
 from grader.grade import Progress as Step
-from grader.problems import Void
+from grader.messages import message
+from grader.policy import PolicyName
+from grader.problems import Unusable, Void
 from grader.workspace import Workspace
 
 P = ParamSpec("P")
@@ -44,6 +46,7 @@ class Place:
 
 
 FOLDER = click.Path(path_type=Path)
+SHORTEST_KEY = 16
 
 
 def program() -> str:
@@ -107,10 +110,16 @@ def grading_options(command: Callable[..., R]) -> Callable[..., R]:
     """Add the options of a grading."""
     for option in (
         click.option("--run-dir", type=FOLDER, help="Where outcomes are kept."),
-        click.option("--seed", type=int, help="Seed of the order of runs."),
+        click.option("--seed", type=int, help="Seed of twins and order, in place of the key's."),
+        click.option(
+            "--course-key",
+            type=FOLDER,
+            help="File with the course's secret, from which twins and order follow.",
+        ),
+        click.option("--student", default="", help="Whose tests they are, as the course says it."),
         click.option(
             "--policy",
-            type=click.Choice(["practice"]),
+            type=click.Choice(get_args(PolicyName)),
             default="practice",
             show_default=True,
             help="How often each thing is seen.",
@@ -139,8 +148,10 @@ class Chosen:
     reveal: Reveal | None = None
     json_path: Path | None = None
     no_cache: bool = False
-    policy: Policy = "practice"
+    policy: PolicyName = "practice"
     seed: int | None = None
+    student: str = ""
+    course_key: Path | None = None
     run_dir: Path | None = None
 
     def options(self, tell: Callable[[Step], None] = lambda step: None) -> Options:
@@ -153,11 +164,26 @@ class Chosen:
             reveal=self.reveal,
             policy=self.policy,
             seed=self.seed,
+            student=self.student,
+            course_key=read_key(self.course_key),
             use_cache=not self.no_cache,
             run_dir=self.run_dir,
             tell=tell,
             **optional,
         )
+
+
+def read_key(path: Path | None) -> bytes | None:
+    """Return a course's secret; raises `Unusable` if there is none in the file."""
+    if path is None:
+        return None
+    try:
+        key = path.read_bytes().strip()
+    except OSError as problem:
+        raise Unusable(message("unreadable", path=path, why=problem.strerror)) from None
+    if len(key) < SHORTEST_KEY:
+        raise Unusable(message("key-short", path=path, least=SHORTEST_KEY, count=len(key)))
+    return key
 
 
 def choose_sandbox(asked: str) -> SandboxName:

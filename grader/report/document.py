@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from grader.grade import Fault, Grade, GradedTest, Isolation, Policy, SandboxName
+from grader.grade import Fault, Grade, GradedTest, Isolation, SandboxName
 from grader.mutants import Kind, SemanticMutant
+from grader.policy import PolicyName, policy
 from grader.status import Status
 from grader.verdict import Result, Verdict
 
@@ -91,7 +92,7 @@ class SettingsPart(Part):
 
     sandbox: SandboxName
     isolation: Isolation
-    policy: Policy
+    policy: PolicyName
     sealed: bool
     draws: tuple[int, ...]
 
@@ -150,6 +151,7 @@ def to_document(grade: Grade) -> GradeDocument:
     """Return ``grade`` as a document."""
     settings = grade.assignment.settings
     submission = grade.submission
+    applied = policy(grade.options.policy, settings)
     return GradeDocument(
         assignment=grade.assignment.id,
         graded=grade.graded,
@@ -161,7 +163,7 @@ def to_document(grade: Grade) -> GradeDocument:
         tests=tuple(_test(test) for test in grade.tests),
         mutants=tuple(_mutant(verdict, grade) for verdict in grade.verdicts),
         course_tests=_course_tests(grade),
-        controls=ControlsPart(reference=settings.controls, twins=settings.twins),
+        controls=ControlsPart(reference=applied.references, twins=applied.twins),
         warnings=tuple(warning.text for warning in grade.warnings),
         submission=SubmissionPart(
             sha256=submission.sha256 if submission else None,

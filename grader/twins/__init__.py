@@ -44,7 +44,7 @@ class TwinMaker:
         choice = random.Random(seed)  # noqa: S311 — reproducible, and no secret by itself
         tree = ast.parse(text)
         for rewrite in REWRITES:
-            tree = ast.fix_missing_locations(rewrite.apply(tree, choice, self.decoys))
+            tree = rewrite.apply(tree, choice, self.decoys)
         return _spread(ast.unparse(tree), choice)
 
 

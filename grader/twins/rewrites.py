@@ -107,8 +107,13 @@ def _with_global(tree: ast.Module, name: str, value: ast.expr) -> ast.Module:
         ),
         len(tree.body),
     )
-    tree.body.insert(place, ast.Assign([ast.Name(name, ast.Store())], value))
+    tree.body.insert(place, _assignment(name, value))
     return tree
+
+
+def _assignment(name: str, value: ast.expr) -> ast.Assign:
+    # A line number is all that unparsing an assignment asks for.
+    return ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
 
 
 class _Turner(ast.NodeTransformer):
@@ -253,8 +258,7 @@ def _returned(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> as
         last = block[-1]
         if isinstance(last, ast.Return) and last.value is not None and choice.random() < 0.6:
             name = fresh()
-            keep = ast.Assign([ast.Name(name, ast.Store())], last.value)
-            block[-1:] = [keep, ast.Return(ast.Name(name, ast.Load()))]
+            block[-1:] = [_assignment(name, last.value), ast.Return(ast.Name(name, ast.Load()))]
     return tree
 
 

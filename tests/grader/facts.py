@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from grader.cells import Cell, Variant
+from grader.cells import REFERENCE, Cell, Variant
 from grader.course import AssignmentSettings
 from grader.evidence import Calibration, Evidence, Reading
 from grader.mutants import MechanicalMutant, Mutant, SemanticMutant
@@ -13,6 +13,8 @@ FILE = "test_a.py"
 T, U = "test_a.py::test_t", "test_a.py::test_u"
 DRAWS = (11, 22, 33)
 SETTINGS = AssignmentSettings(title="t", module="pack.mod", draws=DRAWS, controls=2)
+
+RIGHT = frozenset((REFERENCE, number) for number in range(SETTINGS.controls))
 
 When = Literal["setup", "call", "teardown"]
 Ended = Literal["passed", "failed", "skipped"]
@@ -71,6 +73,18 @@ def control(number: int, outcome: Outcome, draw: int = DRAWS[0], **facts: Any) -
     return Cell(purpose="control", draw=draw, number=number, **facts), outcome
 
 
+def on_twin(outcome: Outcome, number: int = 0, draw: int = DRAWS[0], seed: str = "a") -> Any:
+    """Return a run on a twin and its outcome."""
+    variant = Variant(kind="twin", id=seed)
+    return Cell(purpose="control", variant=variant, draw=draw, number=number), outcome
+
+
+def on_saboteur(kind: str, outcome: Outcome) -> Any:
+    """Return a run on a saboteur and its outcome."""
+    variant = Variant(kind="saboteur", id=kind)
+    return Cell(purpose="saboteur", variant=variant, draw=DRAWS[0]), outcome
+
+
 def on_mutant(outcome: Outcome, draw: int = DRAWS[0], **facts: Any) -> Any:
     """Return a run on a mutant and its outcome."""
     variant = Variant(kind="mutant", id="m-01")
@@ -96,7 +110,10 @@ def evidence(
         reading=facts.get("reading", Reading()),
         calibration=facts.get("calibration", Calibration(tests=tuple(tests))),
         controls=found if on_reference is None else on_reference,
+        saboteurs=facts.get("saboteurs", ()),
         mutants=on_mutants or {},
+        right=facts.get("right", RIGHT),
+        sightings=facts.get("sightings", {}),
     )
 
 

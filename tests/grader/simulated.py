@@ -11,6 +11,7 @@ from grader.knowledge import Knowledge, Request
 from grader.mutants import Mutant
 from grader.outcome import End, Outcome, Watch
 from grader.plan import next_cells
+from grader.policy import Policy
 from grader.status import statuses
 from grader.verdict import Result, Verdict, verdict
 
@@ -18,13 +19,14 @@ from .facts import mutant
 
 Deed = Literal["pass", "fail", "balk", "skip", "hang", "crash"]
 Import = Literal["fine", "raise", "exit", "hang", "crash"]
-Enough = Callable[[Watch], bool]
+Enough = Callable[[Cell, Watch], bool]
 ENDS = {"hang": End.TIMEOUT, "crash": End.CRASH}
 FAILURE = {"kind": "ordinary", "exception": "AssertionError"}
 MOST_BATCHES = 200
 SETTINGS = AssignmentSettings(
     title="t", module="pack.mod", draws=(11, 22, 33), controls=3, allowed_imports=("math",)
 )
+POLICY = Policy(references=3)
 NAMED = mutant(required=True, id="s01")
 OTHER = mutant(required=True, id="s02")
 GENERATED = mutant(id="m-01")
@@ -47,6 +49,8 @@ class Sim:
     at: Mapping[tuple[str, int], Deed] = field(default_factory=dict)  # on a mutant, at a draw
     fails_at: frozenset[int] = frozenset()  # draws at which it fails on the reference
     fails_on: frozenset[int] = frozenset()  # numbers of controls on which it fails
+    on_twins: Deed = "pass"
+    on_saboteurs: Deed = "fail"
     absent_on: frozenset[str] = frozenset()  # mutants on which it isn't collected
     chance: Callable[[Cell], Deed] | None = None
 
@@ -57,16 +61,19 @@ class Sim:
 
     def deed(self, cell: Cell) -> Deed:
         """Return what the test does in ``cell``."""
+        if cell.purpose == "saboteur":
+            return self.on_saboteurs
         if self.chance is not None:
             return self.chance(cell)
-        if cell.variant.kind == "mutant":
-            name = cell.variant.id
-            return self.at.get((name, cell.draw), self.on.get(name, "pass"))
-        if cell.draw in self.fails_at:
-            return "fail"
-        if cell.purpose == "control" and cell.number in self.fails_on:
-            return "fail"
-        return self.at_home
+        match cell.variant.kind:
+            case "mutant":
+                name = cell.variant.id
+                return self.at.get((name, cell.draw), self.on.get(name, "pass"))
+            case "twin":
+                return self.on_twins
+            case _:
+                unlucky = cell.purpose == "control" and cell.number in self.fails_on
+                return "fail" if unlucky or cell.draw in self.fails_at else self.at_home
 
 
 @dataclass(frozen=True)
@@ -107,13 +114,15 @@ class SimulatedLab:
     spoil: Callable[[Cell, Outcome], Outcome] = lambda _, outcome: outcome
     batches: list[list[Cell]] = field(default_factory=list)
 
-    def run(self, cell: Cell, enough: Enough = lambda _: False) -> Outcome:
+    def run(self, cell: Cell, enough: Enough = lambda *_: False) -> Outcome:
         """Return what a machine would: the same for the same cell and the same ``enough``."""
+        if cell.purpose == "canary":
+            return Outcome(end=End.COMPLETE)
         watch = Watch()
 
         def say(event: str, **facts: object) -> None:
             watch.feed([json.dumps({"event": event, **facts}).encode()], 0.0)
-            if cell.purpose == "mutant" and enough(watch):
+            if enough(cell, watch):
                 raise _Ended(End.STOPPED)
 
         end = End.COMPLETE
@@ -195,7 +204,7 @@ def request(
     suite: Suite, mutants: tuple[Mutant, ...], settings: AssignmentSettings, **facts: Any
 ) -> Request:
     """Return the request to grade ``suite``."""
-    asked = {"has_own_implementation": False, "shuffle": "seed", **facts}
+    asked = {"has_own_implementation": False, "shuffle": "seed", "policy": POLICY, **facts}
     return Request(settings=settings, files=suite.files, mutants=mutants, **asked)
 
 
@@ -215,12 +224,16 @@ def solved(
     *tests: Sim,
     mutants: Sequence[Mutant] = MUTANTS,
     spoil: Callable[[Cell, Outcome], Outcome] | None = None,
+    asked: Mapping[str, Any] | None = None,
     **facts: Any,
 ) -> tuple[Knowledge, SimulatedLab]:
-    """Grade a suite of these tests, and return what is known and the lab that did it."""
+    """Grade a suite of these tests, and return what is known and the lab that did it.
+
+    ``asked`` is what the request is to say beside them.
+    """
     suite = Suite(tests, **facts)
     lab = SimulatedLab(suite, spoil) if spoil else SimulatedLab(suite)
-    return lab.solve(request(suite, tuple(mutants), SETTINGS)), lab
+    return lab.solve(request(suite, tuple(mutants), SETTINGS, **(asked or {}))), lab
 
 
 def cells(known: Knowledge, purpose: str, **facts: object) -> list[Cell]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from grader.cells import REFERENCE
 from grader.evidence import Calibration, file_of, function_of, governs, settled
 from grader.outcome import End, TestRun
 
@@ -98,12 +99,12 @@ class TestControls:
         failed = ran({T: FAILED})
         assert evidence(on_reference=controls(failed, failed)).established(DRAWS[0]) == {T}
 
-    def test_runs_are_listed_by_draw(self) -> None:
+    def test_runs_are_listed_by_implementation_and_draw(self) -> None:
         """Those that say nothing are left out."""
         cut = ended(End.CRASH, T, {T: BEGUN})
         seen = [*controls(ran({T: PASSED}), cut), *controls(ran({T: FAILED}), draw=DRAWS[1])]
         found = evidence(on_reference=seen).control_runs(T)
-        assert found == {DRAWS[0]: [PASSED], DRAWS[1]: [FAILED]}
+        assert found == {(REFERENCE, DRAWS[0]): [PASSED], (REFERENCE, DRAWS[1]): [FAILED]}
 
 
 class TestSameTests:

@@ -2,14 +2,18 @@
 
 import base64
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grader import canary
 from grader.cells import OWN, Cell, Variant
 from grader.course import Assignment, load_course
 from grader.jobs import Jobs, as_modules, entropy, preload, shared_modules
 from grader.problems import Unusable
 from grader.submission import Submission
+from grader.twins.pool import Pool
+from grader.worker import wire
 
 COURSE = """
 title = "a course"
@@ -50,6 +54,8 @@ FILES = {
     "sub/b_test.py": b"def test_b(): pass\n",
 }
 CONTROL = Cell(purpose="control", draw=5)
+TWIN = Cell(purpose="control", variant=Variant(kind="twin", id="b"), draw=5)
+MUTATED = "def double(n):\n    return 2 + n\n"
 MUTANT = Cell(purpose="mutant", variant=Variant(kind="mutant", id="s01"), draw=5)
 
 
@@ -69,10 +75,25 @@ def assignment(tmp_path: Path) -> Assignment:
     return load_course(tmp_path).assignment("B")
 
 
+KEY = b"a secret of sixteen bytes or more"
+OWN_TEXT = b"def double(n):\n    return n << 1\n"
+
+
 @pytest.fixture
-def jobs(assignment: Assignment) -> Jobs:
+def pool(assignment: Assignment) -> Pool:
+    """Return a pool of three twins."""
+    return Pool(assignment.source, assignment.mutants, ("a", "b", "c"))
+
+
+@pytest.fixture
+def jobs(assignment: Assignment, pool: Pool) -> Jobs:
     """Return the jobs of a grading with a student's own implementation."""
-    return Jobs(assignment, Submission(FILES), b"def double(n):\n    return n << 1\n")
+    return Jobs(assignment, Submission(FILES), pool, KEY, OWN_TEXT)
+
+
+def text_of(job: wire.Cell) -> str:
+    """Return the text of the module under test."""
+    return job["modules"]["pack.inner.mod"]["source"]
 
 
 def test_files_become_modules_by_their_path() -> None:
@@ -142,18 +163,55 @@ def test_files_that_are_left_out_are_not_sent(jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "text"),
+    ("cell", "doubled"),
     [
-        (CONTROL, SOURCE),
-        (MUTANT, "def double(n):\n    return 2 + n\n"),
-        (Cell(purpose="own", variant=OWN), "def double(n):\n    return n << 1\n"),
+        (CONTROL, 14),
+        (TWIN, 14),
+        (MUTANT, 9),
+        (Cell(purpose="own", variant=OWN), 14),
+        (Cell(purpose="saboteur", variant=Variant(kind="saboteur", id="echoes")), 7),
     ],
 )
-def test_a_cell_gets_its_variant_under_the_one_name(jobs: Jobs, cell: Cell, text: str) -> None:
+def test_a_cell_gets_its_variant_under_the_one_name(jobs: Jobs, cell: Cell, doubled: int) -> None:
     """With the packages above it."""
     modules = jobs(cell)["modules"]
     assert set(modules) == {"pack", "pack.inner", "pack.inner.mod"}
-    assert modules["pack.inner.mod"] == {"source": text, "package": False}
+    namespace: dict[str, Any] = {}
+    exec(modules["pack.inner.mod"]["source"], namespace)
+    assert namespace["double"](7) == doubled
+
+
+def test_a_twin_and_a_mutant_look_like_nothing_on_disk(jobs: Jobs, pool: Pool) -> None:
+    """A test that knows the texts of the course recognises neither."""
+    assert text_of(jobs(TWIN)) == pool.twin("b")
+    assert text_of(jobs(TWIN)) not in (SOURCE, pool.twin("a"))
+    assert text_of(jobs(MUTANT)) != MUTATED
+
+
+def test_each_sighting_and_attempt_meets_a_mutant_in_another_text(jobs: Jobs) -> None:
+    """As long as there are twins to plant it in."""
+    cells = [MUTANT, MUTANT.but(number=1), MUTANT.but(number=2)]
+    assert len({text_of(jobs(cell)) for cell in cells}) == 3
+    assert text_of(jobs(MUTANT)) != text_of(jobs(MUTANT.but(attempt=1)))
+
+
+def test_the_key_says_which_twin_a_mutant_is_planted_in(
+    assignment: Assignment, pool: Pool, jobs: Jobs
+) -> None:
+    """The same one for the same key, whatever else the student changed."""
+    texts = set()
+    for key in (KEY, b"1", b"2", b"3", b"4", b"5", b"6"):
+        texts.add(text_of(Jobs(assignment, Submission({}), pool, key)(MUTANT)))
+    assert len(texts) == 3
+    assert text_of(Jobs(assignment, Submission({}), pool, KEY)(MUTANT)) == text_of(jobs(MUTANT))
+
+
+@pytest.mark.parametrize("variant", [cell.variant for cell in canary.CELLS])
+def test_the_canary_runs_without_any_file_of_the_student(jobs: Jobs, variant: Variant) -> None:
+    """Nothing of theirs can silence it."""
+    job = jobs(Cell(purpose="canary", variant=variant))
+    assert list(job["files"]) == ["tests/test_canary.py"]
+    assert "conftest" not in str(job["files"])
 
 
 def test_a_mutant_that_is_not_there_is_refused(jobs: Jobs) -> None:
@@ -196,7 +254,7 @@ class TestEntropy:
 
     def test_it_is_the_same_in_every_grading(self, assignment: Assignment, jobs: Jobs) -> None:
         """Or grades would differ."""
-        again = Jobs(assignment, Submission(FILES))
+        again = Jobs(assignment, Submission(FILES), jobs.pool, KEY)
         assert jobs(MUTANT)["entropy"] == again(MUTANT)["entropy"]
 
     def test_it_can_not_be_computed_without_the_variants_text(self, jobs: Jobs) -> None:
@@ -204,7 +262,8 @@ class TestEntropy:
         seed = jobs(MUTANT)["entropy"]
         assert seed != entropy("B", MUTANT)
         assert seed != entropy(SOURCE, MUTANT)
-        assert seed == entropy("def double(n):\n    return 2 + n\n", MUTANT)
+        assert seed != entropy(MUTATED, MUTANT)
+        assert seed == entropy(text_of(jobs(MUTANT)), MUTANT)
 
     def test_it_fits_where_numpy_takes_a_seed(self) -> None:
         """In four bytes."""

@@ -24,6 +24,7 @@ from .simulated import (
     NAMED,
     NAMES,
     OTHER,
+    POLICY,
     SETTINGS,
     Deed,
     Sim,
@@ -43,11 +44,11 @@ KILLED, SURVIVED, TIMEOUT = Result.KILLED, Result.SURVIVED, Result.TIMEOUT
 class TestOrder:
     """First a look, then a calibration, then controls and mutants mixed, then confirmations."""
 
-    def test_a_look_and_a_calibration_come_alone_and_first(self) -> None:
-        """Order, exclusions and limits come from them."""
+    def test_a_look_and_a_calibration_come_first(self) -> None:
+        """Order, exclusions and limits come from them; the canary says whether all is well."""
         _, lab = solved(GOOD)
         assert [[cell.purpose for cell in batch] for batch in lab.batches[:2]] == [
-            ["look"],
+            ["look", "canary", "canary"],
             ["calibration"],
         ]
 
@@ -55,7 +56,8 @@ class TestOrder:
         """In one batch, so that none is told by when it runs."""
         _, lab = solved(GOOD)
         counts = Counter(cell.purpose for cell in lab.batches[2])
-        assert counts == {"control": SETTINGS.controls, "mutant": len(MUTANTS)}
+        expected = {"control": POLICY.references, "saboteur": 3, "mutant": len(MUTANTS)}
+        assert counts == expected
 
     def test_the_students_own_code_is_run_once_if_there_is_some(self) -> None:
         """In the same batch, and not again for confirmations or draws."""
@@ -104,14 +106,14 @@ class TestOrder:
             Suite((Sim("good"),), imports={("test_a.py", ""): "hang"}),
         ):
             known = SimulatedLab(suite).solve(request(suite, MUTANTS, SETTINGS))
-            assert {cell.purpose for cell in known.outcomes} <= {"look", "calibration"}
+            assert {cell.purpose for cell in known.outcomes} <= {"look", "canary", "calibration"}
             assert not known.valid
             assert set(results(known).values()) == {Result.NOT_RUN}
 
     def test_no_mutant_runs_where_no_test_holds(self) -> None:
         """The controls say so for certain."""
         known, _ = solved(Sim("wrong", at_home="fail"), Sim("idle", at_home="skip"))
-        assert len(cells(known, "control")) == SETTINGS.controls
+        assert len(cells(known, "control")) == POLICY.references
         assert not cells(known, "mutant")
 
 
@@ -156,7 +158,7 @@ class TestFairness:
             known, _ = solved(Sim("late", at=at), mutants=(NAMED, GENERATED))
             for index, draw in enumerate(SETTINGS.draws):
                 numbers = {cell.number for cell in cells(known, "control", draw=draw)}
-                assert len(numbers) == (SETTINGS.controls if index < used else 0)
+                assert len(numbers) == (POLICY.references if index < used else 0)
 
     def test_equal_cells_are_never_run_twice(self) -> None:
         """The lab itself refuses to."""
@@ -253,7 +255,7 @@ class TestHanging:
         on_mutants = cast(Mapping[str, Deed], dict.fromkeys(NAMES, "hang"))
         tests = [Sim(f"t{n}", at_home=home, on=on_mutants) for n in range(number)]
         known, lab = solved(*tests)
-        chains = 1 + SETTINGS.controls * 3 + 2 * 3 + 2
+        chains = 1 + POLICY.references * 3 + 2 * 3 + 2
         assert len(known.outcomes) <= 1 + LONGEST_CHAIN * 2 * chains
         assert len(lab.batches) <= 2 + LONGEST_CHAIN * 4
         if home == "pass":

@@ -15,6 +15,7 @@ from .simulated import (
     ENDS,
     MUTANTS,
     NAMES,
+    POLICY,
     SETTINGS,
     Deed,
     Import,
@@ -62,7 +63,7 @@ class Truth:
         first = SETTINGS.draws[0]
         if test.at_home in ENDS and first not in test.fails_at:
             return "broken"
-        numbers = set(range(SETTINGS.controls))
+        numbers = set(range(POLICY.references))
         if test.at_home in ("fail", "balk") or test.fails_at & set(self.used):
             return "invalid"
         if test.fails_on & numbers:
