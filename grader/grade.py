@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from .course import Assignment
 from .course_tests import CourseTest
+from .matrix import DominatorScore, KillMatrix
 from .messages import Message
 from .policy import PolicyName
 from .score import Score
@@ -77,6 +78,8 @@ class Grade:
     seconds: Mapping[str, float] = field(default_factory=dict)
     partial: bool = False
     course_tests: tuple[CourseTest, ...] | None = None
+    matrix: KillMatrix | None = None
+    dominator_score: DominatorScore | None = None
 
     @property
     def passed(self) -> bool:

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +15,14 @@ from . import __version__
 from .canary import alarm
 from .cells import Cell
 from .course import Assignment
+from .dominators import read_dominators
 from .grade import Grade, GradedTest, Options, Progress
 from .image import image_name, pins, worker_files
 from .jobs import Jobs, preload, shared_modules
 from .journal import Journal
 from .knowledge import Knowledge, Request
 from .lab import Lab
+from .matrix import DominatorScore, KillMatrix, dominator_score, kill_matrix
 from .messages import Message, message
 from .outcome import End, Outcome
 from .plan import next_cells
@@ -99,6 +101,7 @@ class _Grading:
     ) -> None:
         self._assignment, self._submission, self._options = assignment, submission, options
         self._own = own
+        self._dominators = read_dominators(assignment) if options.matrix else None
         self.versions: dict[str, str] = {"grader": __version__}
 
     def run(self) -> Knowledge:
@@ -236,7 +239,25 @@ class _Grading:
             tests=tuple(self._graded(one, known, verdicts) for one in found.values()),
             verdicts=verdicts,
             warnings=tuple(self._warnings(known)),
+            matrix=self._matrix(known, [one.id for one in holding], verdicts),
+            dominator_score=self._dominator_score(verdicts),
         )
+
+    def _matrix(
+        self, known: Knowledge, holding: Sequence[str], verdicts: Sequence[Verdict]
+    ) -> KillMatrix | None:
+        if not self._options.matrix:
+            return None
+        seen = known.evidence.mutants.items()
+        runs = {mutant: [outcome for _, outcome in some] for mutant, some in seen}
+        properties = known.calibration.last[1].properties if holding else {}
+        return kill_matrix(holding, verdicts, runs, properties)
+
+    def _dominator_score(self, verdicts: Sequence[Verdict]) -> DominatorScore | None:
+        if self._dominators is None:
+            return None
+        killed = [one.mutant.id for one in verdicts if one.result is Result.KILLED]
+        return dominator_score(self._dominators, killed)
 
     def _nothing_holds(self, found: dict[str, TestStatus]) -> Message:
         if found:

@@ -10,6 +10,7 @@ from .worker import wire
 
 ShortText = Annotated[str, Field(max_length=500)]
 TestId = Annotated[str, Field(max_length=500)]
+PropertyName = Annotated[str, Field(max_length=200)]
 
 
 class Fact(BaseModel):
@@ -64,6 +65,7 @@ class TestFound(Fact):
     __test__ = False
     event: Literal["test"]
     id: TestId
+    property: PropertyName | None = None  # what it says that it checks
 
 
 class TooMany(Fact):
@@ -188,6 +190,7 @@ class Outcome(Fact):
 
     end: End
     tests: tuple[TestId, ...] = ()
+    properties: Mapping[TestId, PropertyName] = Field(default_factory=dict)  # of tests that say
     runs: Mapping[TestId, TestRun] = Field(default_factory=dict)
     unreadable: tuple[Unreadable, ...] = ()
     looks: tuple[Look, ...] = ()
@@ -210,6 +213,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.tests: list[str] = []
+        self.properties: dict[str, str] = {}
         self.looks: list[Look] = []
         self.unreadable: list[Unreadable] = []
         self.collected = False
@@ -265,6 +269,8 @@ class Watch:
                 self.unreadable.append(event)
             case TestFound():
                 self.tests.append(event.id)
+                if event.property is not None:
+                    self.properties[event.id] = event.property
             case TooMany():
                 self.left_out = max(0, event.count)
             case Finished():
@@ -288,6 +294,7 @@ class Watch:
             {
                 "end": end,
                 "tests": tuple(self.tests),
+                "properties": self.properties,
                 "runs": {
                     test: TestRun(phases=tuple(phases), seconds=self._seconds.get(test, 0.0))
                     for test, phases in self._phases.items()

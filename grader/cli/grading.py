@@ -13,6 +13,7 @@ from grader.grading import grade
 from grader.messages import Message, message
 from grader.problems import PrerequisiteMissing, Problem, Unusable, Void
 from grader.report.document import to_json
+from grader.report.matrix_csv import to_csv
 from grader.report.terminal import to_terminal
 from grader.submission import Submission
 
@@ -60,11 +61,11 @@ def _read_own(assignment: Assignment, place: Place, settings: Chosen, *, ref_dep
     try:
         return Own.read(assignment, place, ref_deps=ref_deps)
     except PrerequisiteMissing as problem:
-        _require_writable(settings.json_path)
+        _require_writable(settings)
         found = Grade(
             assignment, settings.options(), graded=False, fault="student", why=problem.message
         )
-        _write(settings.json_path, found)
+        _write(settings, found)
         raise
 
 
@@ -76,12 +77,16 @@ def _require_gradable(assignment: Assignment, settings: Chosen) -> None:
     if settings.reveal and levels.index(settings.reveal) > levels.index(allowed):
         facts = {"assignment": assignment.id, "reveal": settings.reveal, "allowed": allowed}
         raise Unusable(message("reveal-refused", **facts))
-    _require_writable(settings.json_path)
+    _require_writable(settings)
 
 
-def _require_writable(path: Path | None) -> None:
-    if path is None:
-        return
+def _require_writable(settings: Chosen) -> None:
+    for path in (settings.json_path, settings.matrix_csv):
+        if path is not None:
+            _try_to_write(path)
+
+
+def _try_to_write(path: Path) -> None:
     is_new = not path.exists()
     try:
         with path.open("ab"):
@@ -126,18 +131,24 @@ def _finish(work: _Work, settings: Chosen, program: str) -> int:
             whose: Fault = "machine" if isinstance(problem, OSError) else "harness"
             found = work.ungraded(options, whose, fault(problem))
     try:
-        _write(settings.json_path, found)
+        _write(settings, found)
     finally:
         why = found.why and found.why._replace(text=as_typed(found.why.text, program))
         show(to_terminal(replace(found, why=why)))
     return exit_of(found)
 
 
-def _write(path: Path | None, found: Grade) -> None:
-    if path is None:
-        return
+def _write(settings: Chosen, found: Grade) -> None:
+    """Write what was asked for; a table of who caught what is left as it is where there is none."""
+    if settings.json_path is not None:
+        _write_text(settings.json_path, to_json(found))
+    if settings.matrix_csv is not None and found.matrix is not None:
+        _write_text(settings.matrix_csv, to_csv(found.matrix))
+
+
+def _write_text(path: Path, text: str) -> None:
     try:
-        path.write_text(to_json(found), encoding="utf-8")
+        path.write_text(text, encoding="utf-8", newline="")
     except OSError as problem:
         raise Unusable(message("json-unwritable", path=path, why=problem.strerror)) from None
 

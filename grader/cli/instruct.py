@@ -9,8 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.course import Assignment
+from grader.dominators import dominators_path
 from grader.grade import Options
 from grader.grading import make_sandbox
+from grader.instructor import dominators as references
 from grader.instructor import fixtures as goldens
 from grader.instructor.candidates import generate
 from grader.instructor.library import Verification, verify
@@ -171,6 +173,24 @@ def verify_mutants(place: Place, assignment: str, **typed: Any) -> int:  # noqa:
     if verification.good:
         show(f"{len(chosen.mutants)} scored mutants: each applies, differs and is caught")
     return Exit.PASSED if verification.good else Exit.NOT_PASSED
+
+
+@mutants.command("dominators")
+@click.argument("assignment")
+@sandbox_options
+@course_option
+def write_dominators(place: Place, assignment: str, **typed: Any) -> int:  # noqa: ANN401 — click's own values
+    """Run the gold suite on every mutant, and write which mutants stand for all.
+
+    The share of them that a suite kills is its dominator score.
+    """
+    chosen = place.assignment(assignment)
+    with ProgressBar() as bar:
+        found = references.dominators(chosen, Chosen(**typed).options(bar.tell))
+    dominators_path(chosen).write_text(references.render(found), encoding="utf-8")
+    show(*(", ".join(same) for same in found.dominators))
+    show(f"{len(found.dominators)} dominators of {len(found.mutants)} scored mutants")
+    return Exit.PASSED
 
 
 def _matrix(assignment: Assignment, verification: Verification) -> Table:

@@ -131,6 +131,9 @@ def grading_options(command: Callable[..., R]) -> Callable[..., R]:
             type=click.Choice(["none", "count", "pitfall", "behaviour", "diff"]),
             help="How much to say of what was not caught; at most what the course allows.",
         ),
+        click.option(
+            "--matrix-csv", type=FOLDER, help="Write who caught what to this file; as --matrix."
+        ),
         click.option("--matrix", is_flag=True, help="Run every test on every fault."),
     ):
         command = option(command)
@@ -145,6 +148,7 @@ class Chosen:
     isolation: Isolation
     jobs: int | None
     matrix: bool = False
+    matrix_csv: Path | None = None
     reveal: Reveal | None = None
     json_path: Path | None = None
     no_cache: bool = False
@@ -160,7 +164,7 @@ class Chosen:
         return Options(
             sandbox=choose_sandbox(self.sandbox),
             isolation=self.isolation,
-            matrix=self.matrix,
+            matrix=self.matrix or self.matrix_csv is not None,
             reveal=self.reveal,
             policy=self.policy,
             seed=self.seed,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from grader.grade import Fault, Grade, GradedTest, Isolation, SandboxName
 from grader.mutants import Kind, SemanticMutant
@@ -13,13 +13,10 @@ from grader.policy import PolicyName, policy
 from grader.status import Status
 from grader.verdict import Result, Verdict
 
+from .matrix_part import MatrixPart, matrix_part
+from .part import Part
+
 SCHEMA_PATH = Path(__file__).with_name("grade.schema.json")
-
-
-class Part(BaseModel):
-    """Base of the document's parts; unknown keys are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ScorePart(Part):
@@ -121,6 +118,7 @@ class GradeDocument(Part):
     tests: tuple[TestPart, ...]
     mutants: tuple[MutantPart, ...]
     course_tests: tuple[CourseTestPart, ...] | None
+    matrix: MatrixPart | None
     controls: ControlsPart
     warnings: tuple[str, ...]
     submission: SubmissionPart
@@ -163,6 +161,7 @@ def to_document(grade: Grade) -> GradeDocument:
         tests=tuple(_test(test) for test in grade.tests),
         mutants=tuple(_mutant(verdict, grade) for verdict in grade.verdicts),
         course_tests=_course_tests(grade),
+        matrix=matrix_part(grade),
         controls=ControlsPart(reference=applied.references, twins=applied.twins),
         warnings=tuple(warning.text for warning in grade.warnings),
         submission=SubmissionPart(

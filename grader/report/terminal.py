@@ -9,6 +9,7 @@ from rich.text import Text
 
 from grader.course_tests import CourseTest
 from grader.grade import Grade, GradedTest
+from grader.matrix import KillMatrix
 from grader.messages import message
 from grader.mutants import difference
 from grader.score import Score
@@ -17,7 +18,7 @@ from grader.verdict import Result, Verdict
 
 from .document import hint
 
-MOST_LISTED, MOST_CASES = 12, 3
+MOST_LISTED, MOST_CASES, MOST_OF_MATRIX = 12, 3, 4
 LONGEST = 600
 QUIET = ("none", "count")  # levels at which a fault that was not caught isn't described
 WORDS = {
@@ -54,6 +55,8 @@ def to_terminal(grade: Grade) -> RenderableType:
         parts += _required(grade)
         parts += _others(grade)
         parts += _rate(grade.score)
+    if grade.graded and grade.matrix is not None:
+        parts += _matrix(grade.matrix, names_faults=grade.reveal != "none")
     parts += ["", last_line(grade)]
     return Group(*parts)
 
@@ -149,6 +152,26 @@ def _rate(score: Score) -> list[RenderableType]:
     rate = message("rate", killed=score.killed, scored=score.scored, needed=score.needed).text
     whole = f"In all: {rate} ({score.percent} %, threshold {score.threshold_percent} %)"
     return ["", Text(whole)]
+
+
+def _matrix(matrix: KillMatrix, *, names_faults: bool) -> list[RenderableType]:
+    """Return what the tests are to each other; of the faults only those that were caught."""
+    same = [", ".join(group) for group in matrix.redundant]
+    sole = [f"{test}: {', '.join(ids)}" for test, ids in matrix.sole_catchers.items()]
+    return [
+        *_some("Tests that catch nothing:", matrix.idle),
+        *_some("Tests that catch the same faults as each other:", same),
+        *(_some("Tests that alone catch a fault:", sole) if names_faults else []),
+    ]
+
+
+def _some(headline: str, lines: Sequence[str]) -> list[RenderableType]:
+    """Return a headline and a few lines, each cut to the width of the screen."""
+    if not lines:
+        return []
+    shown = [Text(f"  {plain(line)}", no_wrap=True, overflow="ellipsis") for line in lines]
+    more = [Text(f"  … and {len(lines) - MOST_OF_MATRIX} more")] if shown[MOST_OF_MATRIX:] else []
+    return ["", Text(headline), *shown[:MOST_OF_MATRIX], *more]
 
 
 def last_line(grade: Grade) -> Text:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import hypothesis
 import pytest
 
-from .reporter import Reporter, describe, short_id
+from .reporter import Reporter, describe, property_of, short_id
 from .session import enforce
 
 
@@ -104,7 +104,7 @@ class Recorder:
         items[:] = kept
         for item in items:
             _settle(item, chosen.most_examples)
-            self.reporter.say("test", id=short_id(item.nodeid))
+            self.reporter.say("test", id=short_id(item.nodeid), property=property_of(item))
         self.reporter.say("collected")
         self._collected = True
 

@@ -13,7 +13,7 @@ from hypothesis.errors import HypothesisException
 
 from . import wire
 
-TEXT_CAP, NAME_CAP = 500, 100
+TEXT_CAP, NAME_CAP, PROPERTY_CAP = 500, 100, 200
 LIMIT_ERRORS = frozenset(
     {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EFBIG, errno.EAGAIN, errno.ENOMEM}
     | {errno.EDQUOT}
@@ -45,6 +45,15 @@ def short_id(node: str) -> str:
         return node
     digest = hashlib.sha256(node.encode("utf-8", "replace")).hexdigest()[:16]
     return f"{node[: TEXT_CAP - 20]}...{digest}"
+
+
+def property_of(item: pytest.Item) -> str | None:
+    """Return the property that a test says it checks: ``@pytest.mark.property("its name")``."""
+    mark = item.get_closest_marker("property")
+    match mark and mark.args:
+        case (str(name),) if name.strip():
+            return name.strip()[:PROPERTY_CAP]
+    return None
 
 
 def kind_of(problem: BaseException) -> str:

@@ -10,6 +10,11 @@ import pytest
 from hypothesis import HealthCheck, Phase
 
 PROFILE = "grader"
+CONFIGURATION = """\
+[pytest]
+markers =
+    property(name): what the test checks, by the name that the kill matrix gives it
+"""
 # Shrinking and explaining find nothing that a verdict needs. A slow machine is no finding either.
 PHASES = (Phase.explicit, Phase.generate, Phase.target)
 TOLERATED = (HealthCheck.too_slow,)
@@ -52,7 +57,7 @@ def enforce(settings: hypothesis.settings, most_examples: int) -> hypothesis.set
 def run_pytest(root: Path, targets: Sequence[str], draw: int, plugins: Sequence[object]) -> int:
     """Run the files ``targets`` below ``root`` once and return pytest's exit code."""
     configuration = root / ".grader.ini"
-    configuration.write_text("[pytest]\n")
+    configuration.write_text(CONFIGURATION)
     arguments = [
         f"-c{configuration}",
         f"--rootdir={root}",
