@@ -157,12 +157,17 @@ def _rate(score: Score) -> list[RenderableType]:
 def _matrix(matrix: KillMatrix, *, names_faults: bool) -> list[RenderableType]:
     """Return what the tests are to each other; of the faults only those that were caught."""
     same = [", ".join(group) for group in matrix.redundant]
-    sole = [f"{test}: {', '.join(ids)}" for test, ids in matrix.sole_catchers.items()]
+    sole = [f"{_few(ids)}  by {test}" for test, ids in matrix.sole_catchers.items()]
     return [
         *_some("Tests that catch nothing:", matrix.idle),
         *_some("Tests that catch the same faults as each other:", same),
-        *(_some("Tests that alone catch a fault:", sole) if names_faults else []),
+        *(_some("Faults that a single test catches:", sole) if names_faults else []),
     ]
+
+
+def _few(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - MOST_CASES} more" if len(ids) > MOST_CASES else ""
+    return ", ".join(ids[:MOST_CASES]) + more
 
 
 def _some(headline: str, lines: Sequence[str]) -> list[RenderableType]:

@@ -24,7 +24,7 @@ def test_the_commands_are_those_that_the_readers_of_the_documents_expect() -> No
     """By name."""
     expected = {"start", "tests", "mutate", "check", "doctor", "status"}
     groups = {"fixtures": {"regenerate", "verify"}, "image": {"build"}}
-    groups["mutants"] = {"generate", "list", "show", "verify"}
+    groups["mutants"] = {"dominators", "generate", "list", "show", "verify"}
     assert {" ".join(command) for command in COMMANDS} == {
         *expected,
         *groups,
@@ -56,7 +56,7 @@ def test_a_grading_has_the_options_that_every_grading_has(command: str) -> None:
     ran = call(command, "-h")
     for option in (
         *("--repo", "--course", "--sandbox", "--isolation", "--jobs", "--matrix", "--reveal"),
-        *("--json", "--no-cache", "--policy", "--seed", "--run-dir"),
+        *("--json", "--matrix-csv", "--no-cache", "--policy", "--seed", "--run-dir"),
     ):
         assert f"  {option} " in ran.out
 

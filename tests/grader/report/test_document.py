@@ -24,7 +24,16 @@ REGENERATE = (
 )
 KEYS = [
     *("schema", "assignment", "graded", "passed", "fault", "why", "partial", "score", "tests"),
-    *("mutants", "course_tests", "matrix", "controls", "warnings", "submission", "course", "versions"),
+    *(
+        "mutants",
+        "course_tests",
+        "matrix",
+        "controls",
+        "warnings",
+        "submission",
+        "course",
+        "versions",
+    ),
     *("settings", "seconds"),
 ]
 
