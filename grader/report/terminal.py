@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.course_tests import CourseTest
+from grader.evidence import function_of
 from grader.grade import Grade, GradedTest
 from grader.matrix import KillMatrix
 from grader.messages import message
@@ -156,7 +157,9 @@ def _rate(score: Score) -> list[RenderableType]:
 
 def _matrix(matrix: KillMatrix, *, names_faults: bool) -> list[RenderableType]:
     """Return what the tests are to each other; of the faults only those that were caught."""
-    same = [", ".join(group) for group in matrix.redundant]
+    # That the cases of one test catch the same is how they are meant.
+    groups = [group for group in matrix.redundant if len(set(map(function_of, group))) > 1]
+    same = [", ".join(group) for group in groups]
     sole = [f"{_few(ids)}  by {test}" for test, ids in matrix.sole_catchers.items()]
     return [
         *_some("Tests that catch nothing:", matrix.idle),

@@ -118,6 +118,17 @@ def test_without_a_matrix_the_terminal_says_nothing_of_it(make_grade: Make) -> N
         assert headline not in _render(make_grade())
 
 
+def test_cases_of_one_test_are_not_called_the_same(make_grade: Make) -> None:
+    """Unless another test is among them; the document has all groups."""
+    cases = (f"{A}[1]", f"{A}[2]")
+    alone = KillMatrix(cases, ("s01",), {"s01": frozenset(cases)})
+    mixed = KillMatrix((*cases, B), ("s01",), {"s01": frozenset((*cases, B))})
+    assert "the same faults" not in _render(make_grade(matrix=alone))
+    assert f"  {A}[1], {A}[2], {B}\n" in _render(make_grade(matrix=mixed))
+    found = json.loads(to_json(make_grade(matrix=alone)))
+    assert found["matrix"]["redundant"] == [list(cases)]
+
+
 def test_a_test_that_alone_catches_many_faults_is_still_named(make_grade: Make) -> None:
     """After three of them and their number."""
     names = tuple(f"m-{number}" for number in range(9))
