@@ -239,19 +239,18 @@ class _Grading:
             tests=tuple(self._graded(one, known, verdicts) for one in found.values()),
             verdicts=verdicts,
             warnings=tuple(self._warnings(known)),
-            matrix=self._matrix(known, [one.id for one in holding], verdicts),
+            matrix=self._matrix(known, verdicts),
             dominator_score=self._dominator_score(verdicts),
         )
 
-    def _matrix(
-        self, known: Knowledge, holding: Sequence[str], verdicts: Sequence[Verdict]
-    ) -> KillMatrix | None:
+    def _matrix(self, known: Knowledge, verdicts: Sequence[Verdict]) -> KillMatrix | None:
         if not self._options.matrix:
             return None
         seen = known.evidence.mutants.items()
         runs = {mutant: [outcome for _, outcome in some] for mutant, some in seen}
-        properties = known.calibration.last[1].properties if holding else {}
-        return kill_matrix(holding, verdicts, runs, properties)
+        properties = known.calibration.last[1].properties if known.valid else {}
+        tests = [test for test in statuses(known.evidence) if test in known.valid]
+        return kill_matrix(tests, verdicts, runs, properties)
 
     def _dominator_score(self, verdicts: Sequence[Verdict]) -> DominatorScore | None:
         if self._dominators is None:
