@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .cells import Cell, Variant
+from .cells import REFERENCE, Cell, Variant
 from .course import AssignmentSettings
 from .outcome import End, Failure, Look, Outcome, Phase, TestRun, Watch
 from .saboteurs import Saboteur
@@ -27,6 +27,7 @@ class Calibration:
     """What the first runs on the reference found."""
 
     tests: tuple[str, ...] = ()
+    runs: Mapping[str, TestRun] = field(default_factory=dict)  # of tests that ran to their end
     unreadable: Mapping[str, Failure] = field(default_factory=dict)
     # Tests and files that can't be run, by what ended their run; None where they never ran.
     unrunnable: Mapping[str, End | None] = field(default_factory=dict)
@@ -60,8 +61,13 @@ class Evidence:
     sightings: Mapping[str, int] = field(default_factory=dict)
 
     def control_runs(self, test: str) -> dict[Place, list[TestRun]]:
-        """Return what is certain of a test's runs on right implementations, by place."""
+        """Return what is certain of a test's runs on right implementations, by place.
+
+        The calibration is no control, but a test that contradicts it contradicts itself.
+        """
         found: dict[Place, list[TestRun]] = {}
+        if (first := self.calibration.runs.get(test)) is not None:
+            found[REFERENCE, self.settings.draws[0]] = [first]
         for cell, outcome in self.controls:
             if (run := settled(test, cell, outcome)) is not None:
                 found.setdefault((cell.variant, cell.draw), []).append(run)

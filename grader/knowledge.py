@@ -109,7 +109,8 @@ class Knowledge:
         unread = () if final.collected else self.targets
         names = (*left_out, *unfinished, *unread)
         unrunnable = {name: ends.get(name) for name in names if name not in unreadable}
-        return Calibration(final.tests, unreadable, unrunnable)
+        runs = {test: run for test, run in final.runs.items() if run.finished}
+        return Calibration(final.tests, runs, unreadable, unrunnable)
 
     @cached_property
     def template(self) -> Cell:

@@ -1,7 +1,7 @@
 """Finds an assignment's pool of twins, or makes and verifies one where there is none that fits."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from .problems import Void
 from .sandbox import Sandbox
 from .twins.pool import Pool, PoolFile, candidates
 
+REFERENCE = ""
 Suite = Callable[[Assignment, Mapping[str, str | bytes], Sandbox, int], dict[str, list[CourseTest]]]
 
 
@@ -66,8 +67,12 @@ def make_pool(assignment: Assignment, key: bytes | None, sandbox: Sandbox, jobs:
     implementations: dict[str, str | bytes] = {seed: whole.twin(seed) for seed in whole.seeds}
     discarded: dict[str, str] = {}
     for suite in _suites(assignment):
-        for seed, tests in suite(assignment, implementations, sandbox, jobs).items():
-            if failing := _failing(tests):
+        results = suite(
+            assignment, {REFERENCE: assignment.source, **implementations}, sandbox, jobs
+        )
+        holding = {test.name for test in results[REFERENCE] if test.passed}
+        for seed in whole.seeds:
+            if failing := _failing(results[seed], holding):
                 discarded.setdefault(seed, f"{failing} fails on it")
     seeds = tuple(seed for seed in whole.seeds if seed not in discarded)
     if not seeds:
@@ -95,8 +100,10 @@ def _suites(assignment: Assignment) -> list[Suite]:
     return found
 
 
-def _failing(tests: Sequence[CourseTest]) -> str | None:
-    return next((test.name for test in tests if not test.passed), None)
+def _failing(tests: Sequence[CourseTest], holding: Collection[str]) -> str | None:
+    """Return a test that holds on the reference and not on a twin, or isn't even found there."""
+    passed = {test.name for test in tests if test.passed}
+    return next((name for name in sorted(holding) if name not in passed), None)
 
 
 def _read(path: Path) -> PoolFile | None:

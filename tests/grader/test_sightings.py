@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grader.cells import Cell
+from grader.cells import REFERENCE, Cell
 from grader.knowledge import Knowledge
 from grader.outcome import End
 from grader.policy import policy
@@ -70,16 +70,29 @@ class TestRightCells:
         numbers = Counter(cell.number for cell in cells(known, "control", draw=FIRST))
         assert numbers == {0: 3, 1: 1}
 
-    def test_a_test_that_fails_once_on_the_reference_is_repeated_and_flaky(self) -> None:
-        """With one run on it, a wrong test and a flaky one look alike."""
-        unlucky = Sim("unlucky", fails_on=frozenset({0}))
-        wrong = Sim("wrong", fails_on=frozenset({0, 1}))
+    def test_a_test_that_passed_in_the_calibration_and_fails_on_the_reference_is_flaky(
+        self,
+    ) -> None:
+        """It needs no repetition: the calibration was one."""
+        unlucky, wrong = Sim("unlucky", fails_on=frozenset({0, 1})), Sim("wrong", at_home="fail")
         known, _ = practised(unlucky, wrong, GOOD)
-        assert judgement(known)[0] == {
-            unlucky.id: "flaky",
-            wrong.id: "invalid",
-            GOOD.id: "valid",
-        }
+        expected = {unlucky.id: "flaky", wrong.id: "invalid", GOOD.id: "valid"}
+        assert judgement(known)[0] == expected
+        assert not cells(known, "control", draw=FIRST, number=1)
+
+    def test_a_test_that_fails_on_the_reference_at_a_further_draw_is_repeated_there(self) -> None:
+        """With one run on it, a wrong test and a flaky one look alike."""
+
+        def unlucky(cell: Cell) -> Deed:
+            return (
+                "fail" if (cell.purpose, cell.draw, cell.number) == ("control", 22, 0) else "pass"
+            )
+
+        wrong = Sim("wrong", fails_at=frozenset({22}))
+        known, _ = practised(wrong, Sim("unlucky", chance=unlucky), mutants=(NAMED,))
+        assert judgement(known)[0] == {wrong.id: "invalid", "test_a.py::unlucky": "flaky"}
+        (again,) = cells(known, "control", draw=22, number=1, variant=REFERENCE)
+        assert known.outcomes[again].end is End.COMPLETE
 
     def test_a_suite_of_tests_that_touch_nothing_is_graded_and_catches_nothing(self) -> None:
         """It is weak, and not broken."""

@@ -63,11 +63,12 @@ class Truth:
         first = SETTINGS.draws[0]
         if test.at_home in ENDS and first not in test.fails_at:
             return "broken"
-        numbers = set(range(POLICY.references))
         if test.at_home in ("fail", "balk") or test.fails_at & set(self.used):
             return "invalid"
+        numbers = set(range(POLICY.references))
         if test.fails_on & numbers:
-            return "invalid" if test.fails_on >= numbers else "flaky"
+            # The calibration, in which it passed, is at the first draw.
+            return "invalid" if self.used[1:] and test.fails_on >= numbers else "flaky"
         return "vacuous" if test.at_home == "skip" else "valid"
 
     @property

@@ -34,7 +34,10 @@ def test_an_unknown_assignment_is_named_with_what_may_be_meant(
         (["mutate", "T1", "--sandbox", "jail"], "'jail' is not one of 'auto', 'docker', 'process'"),
         (["mutate", "T1", "--jobs", "0"], "0 is not in the range x>=1"),
         (["mutate", "T1", "--seed", "x"], "'x' is not a valid integer"),
-        (["mutate", "T1", "--policy", "lenient"], "'lenient' is not 'practice'"),
+        (
+            ["mutate", "T1", "--policy", "lenient"],
+            "'lenient' is not one of 'practice', 'authoritative'",
+        ),
         (["mutate", "T1", "T2"], "unexpected extra argument (T2)"),
         (["mutants"], "Commands:"),
     ],

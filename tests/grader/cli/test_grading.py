@@ -90,7 +90,7 @@ def test_the_document_says_what_was_graded_and_how(failed: Graded) -> None:
     assert found["submission"]["files"] == ["test_mine.py", "test_other.py"]
     left_out = [{"path": "notes.txt", "why": "it is no Python file"}]
     assert found["submission"]["left_out"] == left_out
-    assert found["controls"] == {"reference": 4, "twins": 0}
+    assert found["controls"] == {"reference": 1, "twins": 2}
     assert found["settings"] == {
         "sandbox": "process",
         "isolation": "shared",

@@ -104,7 +104,7 @@ def test_a_passed_grade_is_told_in_full(make_grade: Make) -> None:
         "reason": None,
         "hint": None,
     }
-    assert found["controls"] == {"reference": 4, "twins": 0}
+    assert found["controls"] == {"reference": 1, "twins": 2}
     assert found["submission"]["left_out"] == [{"path": "notes.txt", "why": "no Python"}]
     assert found["versions"] == {"grader": "0.1.0"}
     assert found["seconds"] == {"total": 1.5}
