@@ -173,6 +173,8 @@ class _Suite:
             modules=modules,
             draw=cell.draw,
             entropy=entropy(self.assignment.id, cell),
+            only="",
+            shrink=False,
             last=[],
             skip=list(cell.skip),
             most_tests=limits.tests,

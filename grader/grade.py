@@ -33,7 +33,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade; nothing here changes a verdict."""
+    """How to grade; nothing here changes a verdict.
+
+    With ``only``, a part of the names of tests, or ``mutants``, a choice of them, it is a look
+    at a part, and never a grade.
+    """
 
     sandbox: SandboxName
     isolation: Isolation = "shared"
@@ -42,6 +46,9 @@ class Options:
     reveal: Reveal | None = None
     policy: PolicyName = "practice"
     seed: int | None = None
+    only: str = ""
+    mutants: tuple[str, ...] = ()
+    shrink: bool = False
     student: str = ""
     course_key: bytes | None = None
     use_cache: bool = True
@@ -76,15 +83,19 @@ class Grade:
     submission: Submission | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
-    partial: bool = False
     course_tests: tuple[CourseTest, ...] | None = None
     matrix: KillMatrix | None = None
     dominator_score: DominatorScore | None = None
 
     @property
+    def partial(self) -> bool:
+        """Whether only some tests ran, or only on some mutants."""
+        return bool(self.options.only or self.options.mutants)
+
+    @property
     def passed(self) -> bool:
         """Whether it is a pass; never without a score, nor with a course test that failed."""
-        if not self.graded or self.score is None:
+        if not self.graded or self.score is None or self.partial:
             return False
         return self.score.passed and all(test.passed for test in self.course_tests or ())
 

@@ -24,13 +24,14 @@ from .knowledge import Knowledge, Request
 from .lab import Lab
 from .matrix import DominatorScore, KillMatrix, dominator_score, kill_matrix
 from .messages import Message, message
+from .mutants import Mutant
 from .outcome import End, Outcome
 from .plan import next_cells
 from .policy import policy
 from .problems import Unusable, Void
 from .sandbox import Sandbox
 from .sandbox.session import Clock
-from .score import score
+from .score import Score, score
 from .status import TestStatus, statuses
 from .submission import Submission, is_test_file
 from .twinning import twin_pool
@@ -101,6 +102,8 @@ class _Grading:
     ) -> None:
         self._assignment, self._submission, self._options = assignment, submission, options
         self._own = own
+        chosen = tuple(map(assignment.mutant, options.mutants))
+        self._mutants: tuple[Mutant, ...] = chosen or assignment.mutants
         self._dominators = read_dominators(assignment) if options.matrix else None
         self.versions: dict[str, str] = {"grader": __version__}
 
@@ -115,7 +118,15 @@ class _Grading:
         key = _key(self._assignment, self._options)
         sandbox = make_sandbox(self._assignment, self._options)
         pool = self._pool(sandbox)
-        jobs = Jobs(self._assignment, self._submission, pool, key, self._own)
+        jobs = Jobs(
+            assignment=self._assignment,
+            submission=self._submission,
+            pool=pool,
+            key=key,
+            own=self._own,
+            only=self._options.only,
+            shrink=self._options.shrink,
+        )
         request = self._request(pool, key)
         folder = self._folder(pool, key)
         with ExitStack() as stack:
@@ -147,7 +158,7 @@ class _Grading:
         return Request(
             settings=settings,
             files=tuple(sorted(self._submission.files)),
-            mutants=self._assignment.mutants,
+            mutants=self._mutants,
             has_own_implementation=self._own is not None,
             shuffle=key.hex(),
             matrix=self._options.matrix,
@@ -205,6 +216,9 @@ class _Grading:
             "isolation": self._options.isolation,
             "policy": self._options.policy,
             "matrix": self._options.matrix,
+            "only": self._options.only,
+            "mutants": self._options.mutants,
+            "shrink": self._options.shrink,
             "key": hashlib.sha256(key).hexdigest(),
             "twins": pool.sha256,
         }
@@ -226,7 +240,7 @@ class _Grading:
         holding = any(one.holds for one in found.values())
         verdicts = tuple(
             verdict(mutant, known.evidence, known.valid, holding=holding)
-            for mutant in self._assignment.mutants
+            for mutant in self._mutants
         )
         why = None if holding else self._nothing_holds(found)
         return Grade(
@@ -235,13 +249,19 @@ class _Grading:
             graded=holding,
             fault=None if holding else "student",
             why=why,
-            score=score(verdicts, self._assignment.settings.threshold_percent),
+            score=self._score(verdicts),
             tests=tuple(self._graded(one, known, verdicts) for one in found.values()),
             verdicts=verdicts,
             warnings=tuple(self._warnings(known)),
             matrix=self._matrix(known, verdicts),
             dominator_score=self._dominator_score(verdicts),
         )
+
+    def _score(self, verdicts: Sequence[Verdict]) -> Score | None:
+        """Return what the verdicts add up to, unless they are but a part of them."""
+        if self._options.only or self._options.mutants:
+            return None
+        return score(verdicts, self._assignment.settings.threshold_percent)
 
     def _matrix(self, known: Knowledge, verdicts: Sequence[Verdict]) -> KillMatrix | None:
         if not self._options.matrix:
@@ -259,6 +279,8 @@ class _Grading:
         return dominator_score(self._dominators, killed)
 
     def _nothing_holds(self, found: dict[str, TestStatus]) -> Message:
+        if self._options.only and not any("::" in name for name in found):
+            return message("no-test-like", only=self._options.only)
         if found:
             return message("no-valid-test")
         return message("no-tests", path=self._assignment.student_tests)

@@ -61,6 +61,10 @@ class Jobs:
         A secret from which it follows which mutant is planted in which twin.
     own
         The student's own implementation.
+    only
+        A part of the names of the tests to run; empty for all.
+    shrink
+        Whether failing inputs are made small, which takes time.
     """
 
     assignment: Assignment
@@ -68,6 +72,8 @@ class Jobs:
     pool: Pool
     key: bytes
     own: bytes | None = None
+    only: str = ""
+    shrink: bool = False
 
     def __call__(self, cell: Cell) -> wire.Cell:
         """Return what a worker needs to run ``cell``."""
@@ -91,10 +97,12 @@ class Jobs:
             draw=cell.draw,
             # From the variant's text: whoever could compute it has that text in hand anyway.
             entropy=entropy(variant if isinstance(variant, str) else _decode(variant), cell),
+            only="" if is_canary else self.only,
             last=list(cell.last),
             skip=list(cell.skip),
             most_tests=settings.limits.tests,
             most_examples=settings.limits.examples,
+            shrink=self.shrink,
         )
 
     def _variant(self, cell: Cell) -> str | bytes:

@@ -36,6 +36,7 @@ TEXTS: dict[str, str] = {
     "leads-out": "{path} leads out of the repository by a link: put the files themselves there",
     "unreadable": "can't read {path}: {why}",
     "not-utf8": "{path} can't be read: {why}; save it as UTF-8",
+    "shrink-all": "--shrink takes long on every fault: name the ones to shrink for with --mutant",
     "key-short": "{path} holds {count} bytes: a course's key has at least {least}, from"
     " `openssl rand -hex 32`",
     "unstartable": "can't write {path}: {why}",
@@ -134,6 +135,8 @@ TEXTS: dict[str, str] = {
     "near-miss": "{path}, line {line}: {name} looks like a test, but pytest doesn't collect it:"
     " name functions test_* and classes Test* without __init__",
     "near-file": "{path} may hold tests, but pytest collects only files named test_*.py",
+    "no-test-like": "no test has {only!r} in its name: see `grade mutate` without -k",
+    "partial": "a part, so no grade: {killed} of {chosen} caught by {tests} of these tests",
     "no-valid-test": "no test runs and holds on the course's code, so nothing could be graded",
     "too-many-tests": "{count} tests over the {most} that are graded were left out",
     "left-out": "{path} was left out: {why}",

@@ -73,6 +73,10 @@ def _require_gradable(assignment: Assignment, settings: Chosen) -> None:
     """Refuse what can't end in a grade before anything runs, not after."""
     if not assignment.mutants:
         raise Unusable(message("no-mutants", assignment=assignment.id))
+    for mutant in settings.mutants:
+        assignment.mutant(mutant)
+    if settings.shrink and not settings.mutants:
+        raise Unusable(message("shrink-all"))
     levels, allowed = get_args(Reveal), assignment.settings.reveal
     if settings.reveal and levels.index(settings.reveal) > levels.index(allowed):
         facts = {"assignment": assignment.id, "reveal": settings.reveal, "allowed": allowed}

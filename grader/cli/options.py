@@ -109,6 +109,15 @@ def sandbox_options(command: Callable[..., R]) -> Callable[..., R]:
 def grading_options(command: Callable[..., R]) -> Callable[..., R]:
     """Add the options of a grading."""
     for option in (
+        click.option(
+            "--mutant", "mutants", multiple=True, help="Only this fault: a part, never a grade."
+        ),
+        click.option(
+            "--shrink", is_flag=True, help="With --mutant: make the inputs that catch it small."
+        ),
+        click.option(
+            "-k", "only", default="", help="Only tests with this in their name: never a grade."
+        ),
         click.option("--run-dir", type=FOLDER, help="Where outcomes are kept."),
         click.option("--seed", type=int, help="Seed of twins and order, in place of the key's."),
         click.option(
@@ -154,6 +163,9 @@ class Chosen:
     no_cache: bool = False
     policy: PolicyName = "practice"
     seed: int | None = None
+    only: str = ""
+    mutants: tuple[str, ...] = ()
+    shrink: bool = False
     student: str = ""
     course_key: Path | None = None
     run_dir: Path | None = None
@@ -168,6 +180,9 @@ class Chosen:
             reveal=self.reveal,
             policy=self.policy,
             seed=self.seed,
+            only=self.only,
+            mutants=self.mutants,
+            shrink=self.shrink,
             student=self.student,
             course_key=read_key(self.course_key),
             use_cache=not self.no_cache,

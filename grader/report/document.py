@@ -235,9 +235,9 @@ def hint(verdict: Verdict, grade: Grade) -> str | None:
         case "none" | "count":
             return None
         case "pitfall":
-            return mutant.hint[1]
+            return " ".join(mutant.hint[:2])
         case "behaviour" | "diff":
-            return mutant.hint[2]
+            return " ".join(mutant.hint)
 
 
 def _course_tests(grade: Grade) -> tuple[CourseTestPart, ...] | None:

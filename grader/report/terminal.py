@@ -13,6 +13,7 @@ from grader.grade import Grade, GradedTest
 from grader.matrix import KillMatrix
 from grader.messages import message
 from grader.mutants import difference
+from grader.policy import policy
 from grader.score import Score
 from grader.status import Status, TestStatus
 from grader.verdict import Result, Verdict
@@ -52,10 +53,12 @@ def to_terminal(grade: Grade) -> RenderableType:
         parts += course_tests(grade.course_tests)
     if grade.tests:
         parts += _validity(grade.tests)
-    if grade.graded and grade.score is not None:
+    if grade.graded:
         parts += _required(grade)
         parts += _others(grade)
+    if grade.graded and grade.score is not None:
         parts += _rate(grade.score)
+        parts += _policy(grade)
     if grade.graded and grade.matrix is not None:
         parts += _matrix(grade.matrix, names_faults=grade.reveal != "none")
     parts += ["", last_line(grade)]
@@ -116,6 +119,8 @@ def _remarks(verdict: Verdict, grade: Grade) -> Iterable[Text]:
         first, *more = verdict.killed_by
         others = f" and {len(more)} more" if more else ""
         yield Text(f"by {plain(first)}{others}", "dim")
+    if grade.partial and verdict.witness:
+        yield Text(f"on {plain(verdict.witness)}")
     if verdict.reason is not None:
         yield Text(plain(verdict.reason.text), "italic")
     if advice := hint(verdict, grade):
@@ -182,6 +187,13 @@ def _some(headline: str, lines: Sequence[str]) -> list[RenderableType]:
     return ["", Text(headline), *shown[:MOST_OF_MATRIX], *more]
 
 
+def _policy(grade: Grade) -> list[RenderableType]:
+    """Return how often each thing was seen."""
+    applied = policy(grade.options.policy, grade.assignment.settings)
+    rewrites = f"{applied.twins} rewrites of it" if applied.twins else "no rewrite of it"
+    return [Text(f"Policy {applied.name}: on the course's code and on {rewrites}", "dim")]
+
+
 def last_line(grade: Grade) -> Text:
     """Return the one line that says passed, or what is missing."""
     if not grade.graded:
@@ -189,9 +201,17 @@ def last_line(grade: Grade) -> Text:
         if grade.fault == "student":
             return Text(f"not passed: {plain(why)}", "bold red")
         return Text(message("void", why=plain(why)).text, "bold yellow")
+    if grade.partial:
+        return Text(_part(grade), "bold")
     if grade.passed:
         return Text(message("passed").text, "bold green")
     return Text(f"not passed: {'; '.join(_missing(grade))}", "bold red")
+
+
+def _part(grade: Grade) -> str:
+    killed = sum(verdict.result is Result.KILLED for verdict in grade.verdicts)
+    tests = sum(test.status.counts for test in grade.tests)
+    return message("partial", killed=killed, chosen=len(grade.verdicts), tests=tests).text
 
 
 def _missing(grade: Grade) -> Iterable[str]:

@@ -14,7 +14,7 @@ from . import confine, modules, wire
 from .look import look_at
 from .recorder import Recorder, Selection
 from .reporter import Reporter
-from .session import private_folders, run_pytest
+from .session import load_profile, private_folders, run_pytest
 from .zygote import STANDS, Birth, read_exactly
 
 RESULTS, READY = 3, 4
@@ -71,11 +71,14 @@ def _work(birth: Birth, job: wire.Cell) -> Callable[[], None]:
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(job["entropy"] % 2**32)
     selection = Selection(
+        only=job["only"],
         skip=frozenset(job["skip"]),
         last=tuple(job["last"]),
         most_tests=job["most_tests"],
         most_examples=job["most_examples"],
+        shrink=job["shrink"],
     )
+    load_profile(shrink=selection.shrink)
     root = birth.directory / job["root"]
     recorder = Recorder(selection, reporter, root, job["targets"])
     return partial(_run, birth.directory, root, recorder, job["draw"])

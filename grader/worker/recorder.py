@@ -15,10 +15,12 @@ from .session import enforce
 class Selection(NamedTuple):
     """Which tests run, in what order, and how long."""
 
+    only: str  # a part of their names
     skip: frozenset[str]
     last: tuple[str, ...]  # in the order in which they run after all others
     most_tests: int
     most_examples: int
+    shrink: bool  # whether failing inputs are made small
 
 
 class Recorder:
@@ -94,16 +96,17 @@ class Recorder:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Cap, leave out, put last, and say which tests there are."""
         chosen = self._selection
-        if len(items) > chosen.most_tests:
-            self.reporter.say("too_many", count=len(items) - chosen.most_tests)
+        wanted = [item for item in items if chosen.only in short_id(item.nodeid)]
+        if len(wanted) > chosen.most_tests:
+            self.reporter.say("too_many", count=len(wanted) - chosen.most_tests)
         kept = [
-            item for item in items[: chosen.most_tests] if short_id(item.nodeid) not in chosen.skip
+            item for item in wanted[: chosen.most_tests] if short_id(item.nodeid) not in chosen.skip
         ]
         place = {test: index for index, test in enumerate(chosen.last, 1)}
         kept.sort(key=lambda item: place.get(short_id(item.nodeid), 0))
         items[:] = kept
         for item in items:
-            _settle(item, chosen.most_examples)
+            _settle(item, chosen)
             self.reporter.say("test", id=short_id(item.nodeid), property=property_of(item))
         self.reporter.say("collected")
         self._collected = True
@@ -158,13 +161,15 @@ def _is_strict_pass(report: pytest.TestReport) -> bool:
     return isinstance(report.longrepr, str) and report.longrepr.startswith("[XPASS(strict)]")
 
 
-def _settle(item: pytest.Item, most_examples: int) -> None:
+def _settle(item: pytest.Item, chosen: Selection) -> None:
     """Enforce grader's settings where Hypothesis and its pytest plugin look for them."""
     test = getattr(item, "obj", None)
     function = getattr(test, "__func__", test)
     settings = getattr(function, "_hypothesis_internal_use_settings", None)
     if isinstance(settings, hypothesis.settings):
-        function._hypothesis_internal_use_settings = enforce(settings, most_examples)  # type: ignore[union-attr] # noqa: SLF001 — the attribute that Hypothesis' own plugin sets
+        enforced = enforce(settings, chosen.most_examples, shrink=chosen.shrink)
+        function._hypothesis_internal_use_settings = enforced  # type: ignore[union-attr] # noqa: SLF001 — the attribute that Hypothesis' own plugin sets
     machine = getattr(item, "cls", None)
     if isinstance(getattr(machine, "settings", None), hypothesis.settings):
-        machine.settings = enforce(machine.settings, most_examples)  # type: ignore[union-attr] # seen to be a class one line above
+        enforced = enforce(machine.settings, chosen.most_examples, shrink=chosen.shrink)  # type: ignore[union-attr] # seen to be a class one line above
+        machine.settings = enforced  # type: ignore[union-attr] # seen to be a class one line above

@@ -17,10 +17,11 @@ markers =
 """
 # Shrinking and explaining find nothing that a verdict needs. A slow machine is no finding either.
 PHASES = (Phase.explicit, Phase.generate, Phase.target)
+SHRINKING = (*PHASES, Phase.shrink)
 TOLERATED = (HealthCheck.too_slow,)
 
 
-def load_profile() -> None:
+def load_profile(*, shrink: bool = False) -> None:
     """Make grader's settings Hypothesis' defaults.
 
     ``derandomize`` is refused by name: it would seed from the test's source, so that renaming
@@ -31,7 +32,7 @@ def load_profile() -> None:
         derandomize=False,
         deadline=None,
         database=None,
-        phases=PHASES,
+        phases=SHRINKING if shrink else PHASES,
         print_blob=False,
         report_multiple_bugs=False,
         suppress_health_check=TOLERATED,
@@ -39,14 +40,17 @@ def load_profile() -> None:
     hypothesis.settings.load_profile(PROFILE)
 
 
-def enforce(settings: hypothesis.settings, most_examples: int) -> hypothesis.settings:
+def enforce(
+    settings: hypothesis.settings, most_examples: int, *, shrink: bool
+) -> hypothesis.settings:
     """Return a student's settings with grader's where they decide a verdict."""
+    chosen = [phase for phase in PHASES if phase in settings.phases]
     return hypothesis.settings(
         settings,
         derandomize=False,
         deadline=None,
         database=None,
-        phases=[phase for phase in PHASES if phase in settings.phases],
+        phases=[*chosen, Phase.shrink] if shrink and chosen else chosen,
         print_blob=False,
         report_multiple_bugs=False,
         max_examples=min(settings.max_examples, most_examples),

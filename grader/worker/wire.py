@@ -78,7 +78,8 @@ class Cell(TypedDict):
     """One run. The worker's trusted process never reads it; the forked child does.
 
     ``files`` maps paths below the cell's directory to base64 text, ``root`` is the folder
-    that test ids are relative to, ``targets`` the test files in order.
+    that test ids are relative to, ``targets`` the test files in order. Of the tests, those
+    run whose ids contain ``only``.
     """
 
     mode: Literal["tests", "look"]
@@ -88,7 +89,9 @@ class Cell(TypedDict):
     modules: dict[str, Module]
     draw: int
     entropy: int
+    only: str
     last: list[str]
     skip: list[str]
     most_tests: int
     most_examples: int
+    shrink: bool

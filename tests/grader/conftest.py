@@ -37,6 +37,8 @@ def toy_job(files: Files, variant: str = DOUBLE, **changes: object) -> wire.Cell
         "modules": {"toy.mod": wire.Module(source=variant, package=False)},
         "draw": 1,
         "entropy": 5,
+        "only": "",
+        "shrink": False,
         "last": [],
         "skip": [],
         "most_tests": 300,

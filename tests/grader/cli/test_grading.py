@@ -268,8 +268,8 @@ def test_a_json_that_fails_late_leaves_the_report(
     [
         ("none", [], ["s02", "m-00000002", "Pitfall 2", "Required faults"]),
         ("count", ["not caught  s02\n"], ["negative numbers", "m-00000002", "Pitfall 2", "hint"]),
-        ("pitfall", ["negative numbers", "hint: Pitfall 2", "m-00000002"], ["Check that -1"]),
-        ("behaviour", ["hint: Check that -1 raises.", "m-00000002"], ["Pitfall 2", "if False"]),
+        ("pitfall", ["negative numbers", "Pitfall 2", "m-00000002"], ["Check that -1"]),
+        ("behaviour", ["Check that -1 raises.", "m-00000002"], ["if False"]),
     ],
 )
 def test_as_much_is_revealed_as_was_asked_for(

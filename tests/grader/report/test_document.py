@@ -172,9 +172,9 @@ def test_every_verdict_is_told_with_its_reason(
     [
         ("none", None, None),
         ("count", None, None),
-        ("pitfall", "title of s05", "second hint of s05"),
-        ("behaviour", "title of s05", "third hint of s05"),
-        ("diff", "title of s05", "third hint of s05"),
+        ("pitfall", "title of s05", "first hint of s05 second hint of s05"),
+        ("behaviour", "title of s05", "first hint of s05 second hint of s05 third hint of s05"),
+        ("diff", "title of s05", "first hint of s05 second hint of s05 third hint of s05"),
     ],
 )
 def test_no_more_is_revealed_of_a_missed_fault_than_was_asked_for(

@@ -98,7 +98,7 @@ def test_the_terminal_says_what_the_tests_are_to_each_other(make_grade: Make) ->
     """After the rate, before the last line."""
     text = _render(make_grade(["s05"], matrix=SMALL))
     _, _, after = text.partition("In all:")
-    assert after.splitlines()[1:-2] == [
+    assert after.splitlines()[2:-2] == [
         "",
         "Tests that catch nothing:",
         f"  {D}",
