@@ -115,10 +115,8 @@ def test_a_caught_fault_names_who_caught_it(make_grade: Make) -> None:
 def test_a_missed_required_fault_has_its_hint(make_grade: Make) -> None:
     """Right below it."""
     text = _render(make_grade(["s05"]))
-    assert (
-        "not caught  s05  title of s05\n                   hint: first hint of s05 second hint of s05 third hint of s05\n"
-        in text
-    )
+    assert "not caught  s05  title of s05\n" in text
+    assert "hint: first hint of s05 second hint of s05 third hint of s05" in " ".join(text.split())
     assert text.count("hint") == 2
 
 
