@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .worker import wire
+from .worker.fingerprint import MOST_HASHES
 
 ShortText = Annotated[str, Field(max_length=500)]
 TestId = Annotated[str, Field(max_length=500)]
 PropertyName = Annotated[str, Field(max_length=200)]
+MOST_TOUCHES = 20  # of one run that are kept
 
 
 class Fact(BaseModel):
@@ -97,6 +99,27 @@ class Look(Fact):
     problem: tuple[Literal["encoding", "syntax"], ShortText, int | None] | None
     imports: tuple[tuple[ShortText, int], ...]
     near_misses: tuple[tuple[ShortText, int], ...]
+    remarks: tuple[tuple[ShortText, ShortText, int], ...] = ()
+    readings: tuple[tuple[ShortText, int], ...] = ()
+
+
+class Fingerprint(Fact):
+    """What a function's code is like: hashes that it shares with functions of the same shape."""
+
+    event: Literal["fingerprint"] = "fingerprint"
+    path: ShortText
+    name: ShortText
+    line: int
+    hashes: Annotated[tuple[int, ...], Field(max_length=MOST_HASHES)]
+
+
+class Touch(Fact):
+    """A student's file touched the form of code while it ran."""
+
+    event: Literal["touch"] = "touch"
+    what: ShortText
+    path: ShortText
+    line: int
 
 
 class Finished(Fact):
@@ -122,6 +145,8 @@ Event = Annotated[
     | Collected
     | TestStarted
     | Look
+    | Fingerprint
+    | Touch
     | Finished
     | Oversized,
     Field(discriminator="event"),
@@ -194,6 +219,8 @@ class Outcome(Fact):
     runs: Mapping[TestId, TestRun] = Field(default_factory=dict)
     unreadable: tuple[Unreadable, ...] = ()
     looks: tuple[Look, ...] = ()
+    fingerprints: tuple[Fingerprint, ...] = ()
+    touches: tuple[Touch, ...] = ()
     collected: bool = False
     at: str | None = None  # the test, or the file, that was running when it ended
     left_out: int = 0  # tests over the assignment's limit
@@ -215,6 +242,8 @@ class Watch:
         self.tests: list[str] = []
         self.properties: dict[str, str] = {}
         self.looks: list[Look] = []
+        self.fingerprints: list[Fingerprint] = []
+        self.touches: list[Touch] = []
         self.unreadable: list[Unreadable] = []
         self.collected = False
         self.at: str | None = None
@@ -265,6 +294,10 @@ class Watch:
         match event:
             case Look():
                 self.looks.append(event)
+            case Fingerprint():
+                self.fingerprints.append(event)
+            case Touch() if len(self.touches) < MOST_TOUCHES:
+                self.touches.append(event)
             case Unreadable():
                 self.unreadable.append(event)
             case TestFound():
@@ -301,6 +334,8 @@ class Watch:
                 },
                 "unreadable": tuple(self.unreadable),
                 "looks": tuple(self.looks),
+                "fingerprints": tuple(self.fingerprints),
+                "touches": tuple(self.touches),
                 "collected": self.collected,
                 "at": self.at,
                 "left_out": self.left_out,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Never
 
 from . import confine, modules, wire
+from .audit import Audit
 from .look import look_at
 from .recorder import Recorder, Selection
 from .reporter import Reporter
@@ -85,7 +86,10 @@ def _work(birth: Birth, job: wire.Cell) -> Callable[[], None]:
 
 
 def _run(directory: Path, root: Path, recorder: Recorder, draw: int) -> None:
+    audit = Audit(recorder.reporter, root)
     with private_folders(directory):
         os.chdir(root)
+        audit.start()
         code = run_pytest(root, recorder.targets, draw, [recorder])
+        audit.stop()
         recorder.reporter.say("end", exit=code)

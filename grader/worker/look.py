@@ -5,31 +5,51 @@ import codecs
 import io
 import tokenize
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import TypeVar
 
+from .fingerprint import MOST_HASHES, fingerprints
+from .lint import Remark, remarks
+from .readings import readings
 from .reporter import NAME_CAP, TEXT_CAP, Reporter
 
-NEAR_MISS_CAP = 20
-IMPORTS_A_LINE = 20
+NEAR_MISS_CAP, READING_CAP = 20, 40
+ENTRIES_A_FACT = 10  # more would not fit into one line
+MOST_FUNCTIONS = 300  # of all files together
 HINTS = ("check", "prop", "test", "Test", "tset", "_test", "should", "it_")
 HELPERS = ("fixture", "composite")
 
 Place = tuple[str, int]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found in a file's source."""
+
+    imports: list[Place] = field(default_factory=list)
+    near_misses: list[Place] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    readings: list[Place] = field(default_factory=list)
 
 
 def look_at(sources: Mapping[str, bytes], reporter: Reporter) -> None:
-    """Say of each file whether it can be read, what it imports and what is almost a test.
+    """Say of each file whether it can be read, what it imports, and what it does by habit.
 
-    A long list of imports is said in several facts about the same file.
+    Long lists are said in several facts about the same file.
     """
+    modules = {part.removesuffix(".py") for path in sources for part in PurePosixPath(path).parts}
+    room = MOST_FUNCTIONS
     for path, data in sources.items():
         reporter.say("file", path=path)
         problem: tuple[str, str, int | None] | None = None
-        imports: list[Place] = []
-        near: list[Place] = []
+        tree, found = ast.Module([], []), Found()
         try:
             tree = _parse(data)
-            imports, near = imported(tree), near_misses(tree)
+            found = _find(tree, modules)
         except UnicodeDecodeError as error:
             problem = ("encoding", f"byte {error.start} is not UTF-8", None)
         except LookupError as error:
@@ -38,12 +58,57 @@ def look_at(sources: Mapping[str, bytes], reporter: Reporter) -> None:
             problem = ("syntax", str(error.msg)[:TEXT_CAP], error.lineno)
         except (ValueError, RecursionError, MemoryError) as error:
             problem = ("syntax", type(error).__name__, None)
-        said, rest = imports[:IMPORTS_A_LINE], imports[IMPORTS_A_LINE:]
-        reporter.say("look", path=path, problem=problem, imports=said, near_misses=near)
-        while rest:
-            said, rest = rest[:IMPORTS_A_LINE], rest[IMPORTS_A_LINE:]
-            reporter.say("look", path=path, problem=None, imports=said, near_misses=())
+        _say(path, problem, found, reporter)
+        room -= _say_fingerprints(path, tree, room, reporter)
     reporter.say("end", exit=0)
+
+
+def _find(tree: ast.Module, modules: Collection[str]) -> Found:
+    return Found(
+        imported(tree),
+        near_misses(tree),
+        [(rule, _cut(name), line) for rule, name, line in _lenient(remarks, tree, modules)],
+        [(_cut(name), line) for name, line in _lenient(readings, tree)[:READING_CAP]],
+    )
+
+
+def _lenient(look: Callable[..., Iterable[T]], *of: object) -> list[T]:
+    """Return what a look finds: nothing where a source is too odd, since no test depends on it."""
+    try:
+        return list(look(*of))
+    except (ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _say(
+    path: str, problem: tuple[str, str, int | None] | None, found: Found, reporter: Reporter
+) -> None:
+    longest = max(len(found.imports), len(found.remarks), len(found.readings), 1)
+    for start in range(0, longest, ENTRIES_A_FACT):
+        part = slice(start, start + ENTRIES_A_FACT)
+        reporter.say(
+            "look",
+            path=path,
+            problem=None if start else problem,
+            imports=found.imports[part],
+            near_misses=() if start else found.near_misses,
+            remarks=found.remarks[part],
+            readings=found.readings[part],
+        )
+
+
+def _say_fingerprints(path: str, tree: ast.Module, most: int, reporter: Reporter) -> int:
+    """Say the fingerprints of a file's functions, at most so many; returns how many it were."""
+    found = _lenient(lambda: islice(fingerprints(tree), most))
+    for name, line, hashes in found:
+        facts = {"name": _cut(name), "line": line, "hashes": hashes[:MOST_HASHES]}
+        reporter.say("fingerprint", path=path, **facts)
+    return len(found)
+
+
+def _cut(name: str, most: int = NAME_CAP) -> str:
+    """Return a name that is short in bytes too."""
+    return name.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
 def _parse(data: bytes) -> ast.Module:
@@ -73,7 +138,7 @@ def imported(tree: ast.Module) -> list[Place]:
             names = [f"{node.module}:{alias.name}" for alias in node.names]
         else:
             continue
-        for name in (full[: 2 * NAME_CAP] for full in names):
+        for name in (_cut(full, 2 * NAME_CAP) for full in names):
             found[name] = min(node.lineno, found.get(name, node.lineno))
     return sorted(found.items(), key=lambda pair: (pair[1], pair[0]))
 
@@ -85,7 +150,7 @@ def near_misses(tree: ast.Module) -> list[Place]:
     """
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     found = [
-        (node.name[:NAME_CAP], node.lineno)
+        (_cut(node.name), node.lineno)
         for node in tree.body
         if (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _nearly_test(node))
         or (isinstance(node, ast.ClassDef) and _nearly_test_class(node))
