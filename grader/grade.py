@@ -11,6 +11,7 @@ from .course_tests import CourseTest
 from .matrix import DominatorScore, KillMatrix
 from .messages import Message
 from .policy import PolicyName
+from .review import Flag
 from .score import Score
 from .status import TestStatus
 from .submission import Submission
@@ -53,6 +54,7 @@ class Options:
     course_key: bytes | None = None
     use_cache: bool = True
     run_dir: Path | None = None
+    staff: bool = False
     tell: Callable[[Progress], None] = lambda progress: None
 
 
@@ -86,6 +88,7 @@ class Grade:
     course_tests: tuple[CourseTest, ...] | None = None
     matrix: KillMatrix | None = None
     dominator_score: DominatorScore | None = None
+    review: tuple[Flag, ...] | None = None  # None where it wasn't asked for
 
     @property
     def partial(self) -> bool:

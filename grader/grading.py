@@ -23,12 +23,14 @@ from .journal import Journal
 from .knowledge import Knowledge, Request
 from .lab import Lab
 from .matrix import DominatorScore, KillMatrix, dominator_score, kill_matrix
-from .messages import Message, message
+from .messages import TEXTS, Message, message
 from .mutants import Mutant
 from .outcome import End, Outcome
 from .plan import next_cells
 from .policy import policy
 from .problems import Unusable, Void
+from .resemblance import models
+from .review import Flag, review
 from .sandbox import Sandbox
 from .sandbox.session import Clock
 from .score import Score, score
@@ -255,6 +257,7 @@ class _Grading:
             warnings=tuple(self._warnings(known)),
             matrix=self._matrix(known, verdicts),
             dominator_score=self._dominator_score(verdicts),
+            review=self._review(known) if self._options.staff else None,
         )
 
     def _score(self, verdicts: Sequence[Verdict]) -> Score | None:
@@ -277,6 +280,9 @@ class _Grading:
             return None
         killed = [one.mutant.id for one in verdicts if one.result is Result.KILLED]
         return dominator_score(self._dominators, killed)
+
+    def _review(self, known: Knowledge) -> tuple[Flag, ...]:
+        return review(known.look.last[1], known.outcomes, models(self._assignment))
 
     def _nothing_holds(self, found: dict[str, TestStatus]) -> Message:
         if self._options.only and not any("::" in name for name in found):
@@ -314,6 +320,9 @@ class _Grading:
                 yield message("near-miss", path=look.path, line=line, name=name)
             if not is_test_file(look.path) and look.near_misses:
                 yield message("near-file", path=look.path)
+            for rule, name, line in look.remarks:
+                if (slug := f"remark-{rule}") in TEXTS:  # a cell's word, which may be any
+                    yield message(slug, path=look.path, line=line, name=name)
         module = self._assignment.module
         names = {name.replace(":", ".") for look in looks for name, _ in look.imports}
         if looks and not any(f"{name}.".startswith(f"{module}.") for name in names):

@@ -141,6 +141,47 @@ TEXTS: dict[str, str] = {
     "too-many-tests": "{count} tests over the {most} that are graded were left out",
     "left-out": "{path} was left out: {why}",
     "untested-module": "no test file imports {module}: are these the tests of {assignment}?",
+    # Remarks on tests that do less than they seem to
+    "remark-duplicate": "{path}, line {line}: there are two {name}, and only the later one runs:"
+    " rename one",
+    "remark-returns": "{path}, line {line}: {name} returns a value, which nobody looks at: assert"
+    " it instead",
+    "remark-tuple": "{path}, line {line}: this asserts a tuple, which always holds: drop the"
+    " parentheses",
+    "remark-comparison": "{path}, line {line}: nobody looks at the result of {name}: put assert"
+    " before it",
+    "remark-swallows": "{path}, line {line}: {name} catches the failed assertion too, so this check"
+    " can't fail: catch only the exception that you expect, or use pytest.raises",
+    "remark-one-example": "{path}, line {line}: with {name} a property sees a single input: let it"
+    " see more",
+    "remark-no-example": "{path}, line {line}: these {name} leave out Phase.generate, so Hypothesis"
+    " draws no input: add it, or drop the setting",
+    "remark-deadline": "{path}, line {line}: the {name} has no effect here, since slow isn't wrong:"
+    " drop it, or set it to None",
+    "remark-profile": "{path}, line {line}: {name} replaces the settings that count here: put what"
+    " you need into @settings",
+    "remark-yield": "{path}, line {line}: {name} yields, and pytest doesn't run such tests: use"
+    " parametrize or subtests",
+    "remark-async": "{path}, line {line}: {name} is async, and nothing here awaits it: make it a"
+    " plain function",
+    "remark-star": "{path}, line {line}: importing * from {name} may bring in tests and names that"
+    " you didn't mean: name what you need",
+    "remark-unseeded": "{path}, line {line}: {name} gives other values in each run: draw them with"
+    " Hypothesis, or use numpy.random.default_rng with a fixed seed",
+    "remark-stdin": "{path}, line {line}: {name} waits for somebody to type, and nobody is there:"
+    " write the value down",
+    "remark-nested": "{path}, line {line}: {name} starts another test run inside a test, whose"
+    " results don't count: drop it",
+    "remark-idle": "{path}, line {line}: {name} checks nothing, so it fails only where the code"
+    " raises: assert what should come out",
+    # What staff look at; students aren't told
+    "review-similar": "{path}, line {line}: {name} is {percent} % like {model}",
+    "review-touch": "{path}, line {line}: touched {what} while it ran: does it look at the form of"
+    " the code instead of what it does?",
+    "review-reading": "{path}, line {line}: names {what}: does it look at the form of the code"
+    " instead of what it does?",
+    "review-heading": "For staff, to look at: {count} places; none of them changes the grade",
+    "review-none": "For staff: nothing to look at",
     # Sentences of a report
     "passed": "passed",
     "missing-required": "{missing} of {required} required faults not caught",

@@ -143,6 +143,7 @@ def grading_options(command: Callable[..., R]) -> Callable[..., R]:
         click.option(
             "--matrix-csv", type=FOLDER, help="Write who caught what to this file; as --matrix."
         ),
+        click.option("--staff", is_flag=True, help="Add what a person should look at."),
         click.option("--matrix", is_flag=True, help="Run every test on every fault."),
     ):
         command = option(command)
@@ -169,6 +170,7 @@ class Chosen:
     student: str = ""
     course_key: Path | None = None
     run_dir: Path | None = None
+    staff: bool = False
 
     def options(self, tell: Callable[[Step], None] = lambda step: None) -> Options:
         """Return them as the library wants them."""
@@ -187,6 +189,7 @@ class Chosen:
             course_key=read_key(self.course_key),
             use_cache=not self.no_cache,
             run_dir=self.run_dir,
+            staff=self.staff,
             tell=tell,
             **optional,
         )

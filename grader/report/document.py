@@ -10,6 +10,7 @@ from pydantic import ConfigDict
 from grader.grade import Fault, Grade, GradedTest, Isolation, SandboxName
 from grader.mutants import Kind, SemanticMutant
 from grader.policy import PolicyName, policy
+from grader.review import FlagKind
 from grader.status import Status
 from grader.verdict import Result, Verdict
 
@@ -102,6 +103,15 @@ class CourseTestPart(Part):
     result: Literal["passed", "failed", "not run"]
 
 
+class FlagPart(Part):
+    """A place in the student's tests that a person should look at."""
+
+    kind: FlagKind
+    path: str
+    line: int
+    text: str
+
+
 class GradeDocument(Part):
     """A grade."""
 
@@ -121,6 +131,7 @@ class GradeDocument(Part):
     matrix: MatrixPart | None
     controls: ControlsPart
     warnings: tuple[str, ...]
+    review: tuple[FlagPart, ...] | None
     submission: SubmissionPart
     course: CoursePart
     versions: Mapping[str, str]
@@ -164,6 +175,7 @@ def to_document(grade: Grade) -> GradeDocument:
         matrix=matrix_part(grade),
         controls=ControlsPart(reference=applied.references, twins=applied.twins),
         warnings=tuple(warning.text for warning in grade.warnings),
+        review=_review(grade),
         submission=SubmissionPart(
             sha256=submission.sha256 if submission else None,
             files=tuple(sorted(submission.files)) if submission else (),
@@ -246,4 +258,13 @@ def _course_tests(grade: Grade) -> tuple[CourseTestPart, ...] | None:
     return tuple(
         CourseTestPart(name=test.name, kind=test.kind, result=test.result)
         for test in grade.course_tests
+    )
+
+
+def _review(grade: Grade) -> tuple[FlagPart, ...] | None:
+    if grade.review is None:
+        return None
+    return tuple(
+        FlagPart(kind=flag.kind, path=flag.path, line=flag.line, text=flag.message.text)
+        for flag in grade.review
     )

@@ -14,6 +14,7 @@ from grader.matrix import KillMatrix
 from grader.messages import message
 from grader.mutants import difference
 from grader.policy import policy
+from grader.review import Flag
 from grader.score import Score
 from grader.status import Status, TestStatus
 from grader.verdict import Result, Verdict
@@ -61,6 +62,8 @@ def to_terminal(grade: Grade) -> RenderableType:
         parts += _policy(grade)
     if grade.graded and grade.matrix is not None:
         parts += _matrix(grade.matrix, names_faults=grade.reveal != "none")
+    if grade.review is not None:
+        parts += _review(grade.review)
     parts += ["", last_line(grade)]
     return Group(*parts)
 
@@ -192,6 +195,17 @@ def _policy(grade: Grade) -> list[RenderableType]:
     applied = policy(grade.options.policy, grade.assignment.settings)
     rewrites = f"{applied.twins} rewrites of it" if applied.twins else "no rewrite of it"
     return [Text(f"Policy {applied.name}: on the course's code and on {rewrites}", "dim")]
+
+
+def _review(flags: Sequence[Flag]) -> list[RenderableType]:
+    if not flags:
+        return ["", Text(message("review-none").text)]
+    heading = message("review-heading", count=len(flags)).text
+    lines = [
+        _indented(Text.assemble((one.kind, "yellow"), f"  {plain(one.message.text)}"))
+        for one in flags
+    ]
+    return ["", Text(heading), *lines]
 
 
 def last_line(grade: Grade) -> Text:

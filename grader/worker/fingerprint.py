@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from .names import functions, imported_names
 
-WINDOW = 8
+WINDOW = 6
 MOST_TOKENS = 20_000
-MOST_HASHES = 200  # of one function over the wire: the smallest, which are a fair sample
+MOST_HASHES = 500  # of one function over the wire: the smallest, which are a fair sample
 OWN = "\0"  # marks a name that the file chose itself
 # What says nothing, or says it twice.
 SILENT = (ast.Expr, ast.arguments, ast.expr_context, ast.Name, ast.arg, ast.keyword, ast.Constant)
