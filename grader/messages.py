@@ -180,7 +180,7 @@ TEXTS: dict[str, str] = {
     " the code instead of what it does?",
     "review-reading": "{path}, line {line}: names {what}: does it look at the form of the code"
     " instead of what it does?",
-    "review-heading": "For staff, to look at: {count} places; none of them changes the grade",
+    "review-heading": "For staff, to look at; nothing here changes the grade:",
     "review-none": "For staff: nothing to look at",
     # Sentences of a report
     "passed": "passed",

@@ -200,7 +200,7 @@ def _policy(grade: Grade) -> list[RenderableType]:
 def _review(flags: Sequence[Flag]) -> list[RenderableType]:
     if not flags:
         return ["", Text(message("review-none").text)]
-    heading = message("review-heading", count=len(flags)).text
+    heading = message("review-heading").text
     lines = [
         _indented(Text.assemble((one.kind, "yellow"), f"  {plain(one.message.text)}"))
         for one in flags

@@ -286,3 +286,40 @@ def test_as_much_is_revealed_as_was_asked_for(
     assert alive["id"] == "s02"
     assert (alive["hint"] is None) == (reveal in ("none", "count"))
     assert (alive["title"] is None) == (reveal in ("none", "count"))
+
+
+@pytest.fixture(scope="module")
+def suspicious(repository: Callable[[], Student], document: Read) -> Graded:
+    """Grade, for staff, a good suite with a test that looks at code and one that forgets assert."""
+    form = "def test_form():\n    assert double.__code__\n\ndef test_idle():\n    double(1) == 2\n"
+    student = repository().test(GOOD).test(f"from toy.double import double\n{form}", "test_b.py")
+    path = student.root.parent / "staff.json"
+    return Graded(student, student.graded("mutate", "--staff", "--json", path), document(path))
+
+
+def test_staff_are_shown_what_a_person_should_look_at(suspicious: Graded) -> None:
+    """With file and line; the grade is as good as the suite."""
+    [flag] = suspicious.document["review"]
+    assert (flag["kind"], flag["path"], flag["line"]) == ("touch", "test_b.py", 3)
+    assert f"  touch  {flag['text']}\n" in suspicious.ran.out
+    assert suspicious.ran.code == 0
+
+
+def test_students_are_not_told_what_is_looked_at(suspicious: Graded, tmp_path: Path) -> None:
+    """Whoever knew could look at it in another way; all else is the same."""
+    path = tmp_path / "out.json"
+    ran = suspicious.student.graded("mutate", "--json", path)
+    assert "staff" not in ran.out
+    assert "__code__" not in ran.out
+    told = json.loads(path.read_text(encoding="utf-8"))
+    assert told["review"] is None
+    different = {key for key in told if told[key] != suspicious.document[key]}
+    assert different <= {"review", "seconds"}
+
+
+def test_sloppy_tests_are_remarked_on_with_their_line(suspicious: Graded) -> None:
+    """To everybody, with what to do next."""
+    idle, unused = suspicious.document["warnings"]
+    assert idle.startswith("test_b.py, line 5: test_idle checks nothing, so it fails only where")
+    assert unused.startswith("test_b.py, line 6: nobody looks at the result of a comparison: put")
+    assert "note: test_b.py, line 6: nobody looks" in suspicious.ran.out

@@ -12,6 +12,7 @@ from grader.course_tests import CourseTest
 from grader.grade import Grade, GradedTest
 from grader.messages import Message, message
 from grader.report.document import SCHEMA_PATH, json_schema, to_json
+from grader.review import Flag
 from grader.score import Score
 from grader.status import Status, TestStatus
 from grader.submission import LeftOut, Submission
@@ -24,17 +25,8 @@ REGENERATE = (
 )
 KEYS = [
     *("schema", "assignment", "graded", "passed", "fault", "why", "partial", "score", "tests"),
-    *(
-        "mutants",
-        "course_tests",
-        "matrix",
-        "controls",
-        "warnings",
-        "submission",
-        "course",
-        "versions",
-    ),
-    *("settings", "seconds"),
+    *("mutants", "course_tests", "matrix", "controls", "warnings", "review", "submission"),
+    *("course", "versions", "settings", "seconds"),
 ]
 
 
@@ -223,6 +215,15 @@ def test_the_document_is_plain_ascii_whatever_a_student_wrote(make_grade: Make) 
     found = _document(grade)
     assert found["tests"][0]["id"] == hostile
     assert found["submission"]["left_out"][0]["path"] == hostile
+
+
+def test_what_staff_look_at_is_written_where_it_was_asked_for(make_grade: Make) -> None:
+    """Null is not asked for, an empty list is nothing to look at."""
+    flag = Flag("touch", "test_a.py", 3, Message("review-touch", "touched __code__"))
+    written = {"kind": "touch", "path": "test_a.py", "line": 3, "text": "touched __code__"}
+    assert _document(make_grade())["review"] is None
+    assert _document(make_grade(review=()))["review"] == []
+    assert _document(make_grade(review=(flag,)))["review"] == [written]
 
 
 def test_two_documents_of_one_grade_are_the_same_bytes(make_grade: Make) -> None:

@@ -13,6 +13,7 @@ from grader.grade import Grade, GradedTest
 from grader.messages import Message, message
 from grader.outcome import Failure
 from grader.report.terminal import course_tests, last_line, plain, to_terminal
+from grader.review import Flag
 from grader.status import Status, TestStatus
 from grader.verdict import Result, Verdict
 
@@ -235,12 +236,23 @@ def test_nothing_that_a_student_wrote_is_obeyed(make_grade: Make) -> None:
         warnings=(Message("x", HOSTILE),),
         verdicts=(caught, missed, *rest[1:]),
         course_tests=(CourseTest(f"test_{HOSTILE}", "unit", "failed", failure),),
+        review=(Flag("touch", HOSTILE, 1, Message("x", HOSTILE)),),
     )
     for width in (80, 160, 10_000):
         text = _render(grade, width)
         _assert_inert(text)
-    assert text.count("[red]") == 9
-    assert text.count("\\x1b[2J") == 7
+    assert text.count("[red]") == 10
+    assert text.count("\\x1b[2J") == 8
+
+
+def test_what_staff_look_at_stands_before_the_last_line(make_grade: Make) -> None:
+    """Only where it was asked for, even if there is nothing."""
+    flag = Flag("touch", "test_a.py", 3, Message("review-touch", "test_a.py, line 3: touched"))
+    assert "staff" not in _render(make_grade())
+    assert "For staff: nothing to look at" in _render(make_grade(review=()))
+    text = _render(make_grade(review=(flag,)))
+    _order(text, "In all: ", "For staff, to look at", "  touch  test_a.py, line 3: touched")
+    assert text.splitlines()[-1] == "passed"
 
 
 def test_colours_are_grader_s_own(make_grade: Make) -> None:

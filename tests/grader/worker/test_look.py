@@ -2,13 +2,15 @@
 
 import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.outcome import End, Look, Outcome
+from grader.outcome import End, Look, Outcome, Watch
 from grader.sandbox.session import Clock
-from grader.worker.look import imported, near_misses
+from grader.worker.look import imported, look_at, near_misses
+from grader.worker.reporter import Reporter
 
 Run = Callable[..., Outcome]
 
@@ -99,6 +101,25 @@ def test_a_file_is_looked_at_in_a_cell(run: Run) -> None:
     )
 
 
+def test_habits_readings_and_fingerprints_come_back_too(run: Run) -> None:
+    """The first two with the file, the last a fact a function."""
+    source = "def test_it():\n    x = [n.__code__ for n in (1, 2, 3)]\n"
+    outcome = run({"test_toy.py": source}, mode="look")
+    [found] = outcome.looks
+    assert found.remarks == (("idle", "test_it", 1),)
+    assert found.readings == (("__code__", 2),)
+    [one] = outcome.fingerprints
+    assert (one.path, one.name, one.line) == ("test_toy.py", "test_it", 1)
+    assert len(one.hashes) > 3
+
+
+def test_a_file_beside_it_is_known_as_the_students_own(run: Run) -> None:
+    """A test that calls a helper checks what the helper checks."""
+    source = "from common import same\ndef test_it():\n    same(1, 2)\n"
+    outcome = run({"test_toy.py": source, "common.py": ""}, mode="look")
+    assert [one.remarks for one in outcome.looks] == [(), ()]
+
+
 def test_nothing_is_run(run: Run) -> None:
     """Its imports are only read."""
     assert look(run, "import os\nos._exit(1)\n").problem is None
@@ -167,6 +188,48 @@ def test_no_number_of_imports_hides_one(run: Run) -> None:
     assert len(names) == 501
     assert names[-1] == "forbidden"
     assert {one.path for one in outcome.looks} == {"test_toy.py"}
+
+
+def test_long_lists_come_in_several_facts(run: Run) -> None:
+    """Names of 100 bytes, twenty remarks, forty readings: none is too long to be told."""
+    name = f"test_{'é' * 300}"
+    lines = [f"def {name}{n}():\n    1 == 2\n    return open(f.__code__)\n" for n in range(30)]
+    outcome = run({"test_toy.py": "".join(lines)}, mode="look")
+    assert outcome.end is End.COMPLETE
+    assert sum(len(one.remarks) for one in outcome.looks) == 15
+    assert sum(len(one.readings) for one in outcome.looks) == 40
+    assert {one.path for one in outcome.looks} == {"test_toy.py"}
+
+
+def test_so_many_functions_are_fingerprinted_in_all(run: Run) -> None:
+    """Over all files, each of at most 500 hashes: what a look says is bounded."""
+    big = "def f(x):\n" + "".join(f"    x[{n}] = {n} * x\n" for n in range(500))
+    many = "".join(f"def f{n}(x): return [x, {n}]\n" for n in range(250))
+    outcome = run({"a.py": many, "b.py": many, "c.py": big}, mode="look")
+    assert outcome.end is End.COMPLETE
+    assert [one.path for one in outcome.fingerprints].count("b.py") == 50
+    assert len(outcome.fingerprints) == 300
+    [only] = run({"c.py": big}, mode="look").fingerprints
+    assert len(only.hashes) == 500
+
+
+@pytest.mark.parametrize("problem", [RecursionError, ValueError, MemoryError])
+def test_what_only_a_remark_can_not_read_is_no_problem(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, problem: type[Exception]
+) -> None:
+    """The file still runs: no test depends on what a look thinks of it."""
+
+    def odd(*_: object) -> list[Any]:
+        raise problem
+
+    for name in ("remarks", "readings", "fingerprints"):
+        monkeypatch.setattr(f"grader.worker.look.{name}", odd)
+    with (tmp_path / "said").open("wb") as file:
+        look_at({"test_toy.py": b"import os\ndef test_it(): pass\n"}, Reporter(file.fileno()))
+    watch = Watch()
+    watch.feed((tmp_path / "said").read_bytes().splitlines(), 0.0)
+    [found] = watch.outcome(End.COMPLETE).looks
+    assert (found.problem, found.imports, found.remarks) == (None, (("os", 1),), ())
 
 
 def test_very_long_names_are_cut(run: Run) -> None:
