@@ -52,9 +52,9 @@ class Audit:
         self._stopped = True
 
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
-        """Return the hook: in an honest run it is called 10,000 times, half of them to look at.
+        """Return the hook: in an honest run it is called 20,000 times, and 2,500 times looks on.
 
-        Nearly all of those are Hypothesis' and pytest's own, and are known by their module.
+        Nearly all of these are Hypothesis' and pytest's own, and are known by their module.
         """
         caller, foreign = sys._getframe, self._foreign  # noqa: SLF001 — the only way to a caller
 

@@ -58,8 +58,9 @@ class OtherNumbers(ast.NodeTransformer):
     """Changes every number."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        is_number = isinstance(node.value, int | float) and not isinstance(node.value, bool)
-        return ast.Constant(node.value + 1) if is_number else node
+        if isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            return ast.Constant(node.value + 1)
+        return node
 
 
 def renamed(path: Path, *more: Callable[[], ast.NodeTransformer]) -> str:
@@ -114,7 +115,8 @@ def test_a_copy_inside_a_longer_function_is_found() -> None:
     [whole] = [one for one in tree.body if getattr(one, "name", "") == "bidirectional"]
     oracle = "".join(f"    {line}\n" for line in ast.unparse(whole).splitlines())
     filler = "".join(f"    a{n} = x[{n}].sum() * {n}\n" for n in range(20))
-    head = ast.unparse([one for one in tree.body if not isinstance(one, ast.FunctionDef)])
+    kept: list[ast.stmt] = [one for one in tree.body if not isinstance(one, ast.FunctionDef)]
+    head = ast.unparse(ast.Module(kept, []))
     mine = f"{head}\ndef test_all(x):\n{filler}{oracle}    assert bidirectional(x)\n"
     found = [one for one in COURSE.resemblances(said(mine)) if one.mine.name == "test_all"]
     assert [one.model.place.partition("::")[2] for one in found] == ["bidirectional"]
