@@ -13,6 +13,7 @@ from grader.outcome import End, Outcome
 from grader.sandbox.process import ProcessSandbox
 from grader.sandbox.session import Clock, Session
 from grader.submission import freeze
+from grader.twins.pool import Pool
 from grader.worker.audit import Audit
 from grader.worker.reporter import Reporter
 
@@ -96,21 +97,22 @@ def test_honest_suites_touch_nothing() -> None:
     """Plain tests, properties, classes, fixtures, sub-tests, a state machine; the gold suite."""
     assignment = load_course().assignment("L3.4")
     folders = [ROOT / "examples" / name / "python/tests/l3-4-bi" for name in ("complete", "styles")]
+    pool = Pool(assignment.source, (), ())
     modules, preloaded = shared_modules(assignment), preload(assignment)
     with contextlib.closing(Session(ProcessSandbox(Limits()), modules, preloaded)) as session:
         for folder in (*folders, assignment.gold_path):
-            job = Jobs(assignment, freeze(folder))(Cell(purpose="calibration", draw=1))
+            job = Jobs(assignment, freeze(folder), pool, b"")(Cell(purpose="calibration", draw=1))
             outcome = session.run(job, Clock(per_test=60, in_all=120), lambda watch: False)
             assert outcome.end is End.COMPLETE
             assert not any(run.failed for run in outcome.runs.values())
             assert outcome.touches == ()
 
 
-def test_a_touch_is_told_on_each_implementation_alike(run: Run) -> None:
-    """Cells must not differ, and one back-end shows what the other shows."""
+def test_a_touch_is_told_on_each_implementation_alike(process_run: Run) -> None:
+    """Cells must not differ."""
     suite = "from toy.mod import double\ndef test_a():\n    assert double.__code__\n"
     faulty = "def double(n):\n    return 3 * n\n"
-    assert run(suite).touches == run(suite, variant=faulty).touches != ()
+    assert process_run(suite).touches == process_run(suite, variant=faulty).touches != ()
 
 
 def test_touches_on_import_and_in_helpers_are_told(process_run: Run) -> None:
