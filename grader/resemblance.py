@@ -13,6 +13,7 @@ from .worker.fingerprint import MOST_HASHES, fingerprints
 # and where they share most, it is a helper of three lines that everybody writes alike. A copy with
 # other variables shares all, and with other shapes, seeds and tolerances more than half.
 LEAST_SHARED, ALIKE = 30, 0.5
+LEAST_SAMPLE = 8
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,14 @@ class Models:
     def _share(self, mine: Fingerprint, model: Model) -> float:
         """Return how much of the shorter one is in the other, without what was given."""
         hashes, whole = frozenset(mine.hashes) - self.given, model.hashes - self.given
-        if len(mine.hashes) == MOST_HASHES:  # only a sample: the smallest
-            whole = frozenset(one for one in whole if one <= max(mine.hashes))
-        shared = len(hashes & whole)
-        return shared / min(len(hashes), len(whole)) if shared >= LEAST_SHARED else 0.0
+        part = whole
+        if len(mine.hashes) == MOST_HASHES:  # only a sample, the smallest: compare with such a one
+            part = frozenset(one for one in whole if one <= max(mine.hashes))
+        shared = len(hashes & part)
+        too_few = shared * len(whole) < LEAST_SHARED * len(part)  # of all, as far as can be told
+        if len(part) < LEAST_SAMPLE or too_few:
+            return 0.0
+        return shared / min(len(hashes), len(part))
 
 
 def models(assignment: Assignment) -> Models:

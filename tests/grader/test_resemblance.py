@@ -109,12 +109,13 @@ def test_what_every_student_is_given_is_no_copy() -> None:
     assert list(Models(same, COURSE.given).resemblances(mine)) == []
 
 
-def test_a_copy_inside_a_longer_function_is_found() -> None:
-    """It is the share of the shorter one that counts."""
+@pytest.mark.parametrize("lines", [20, 100, 200])
+def test_a_copy_inside_a_longer_function_is_found(lines: int) -> None:
+    """It is the share of the shorter one that counts, even where only a sample is told."""
     tree = ast.parse(REFERENCE.read_text(encoding="utf-8"))
     [whole] = [one for one in tree.body if getattr(one, "name", "") == "bidirectional"]
     oracle = "".join(f"    {line}\n" for line in ast.unparse(whole).splitlines())
-    filler = "".join(f"    a{n} = x[{n}].sum() * {n}\n" for n in range(20))
+    filler = "".join(f"    a{n} = x[{n}].sum() * y[{n}]\n" for n in range(lines))
     kept: list[ast.stmt] = [one for one in tree.body if not isinstance(one, ast.FunctionDef)]
     head = ast.unparse(ast.Module(kept, []))
     mine = f"{head}\ndef test_all(x):\n{filler}{oracle}    assert bidirectional(x)\n"
