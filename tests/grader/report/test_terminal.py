@@ -118,7 +118,7 @@ def test_a_missed_required_fault_has_its_hint(make_grade: Make) -> None:
     text = _render(make_grade(["s05"]))
     assert "not caught  s05  title of s05\n" in text
     assert "hint: first hint of s05 second hint of s05 third hint of s05" in " ".join(text.split())
-    assert text.count("hint") == 2
+    assert text.count("hint:") == 1
 
 
 @pytest.mark.parametrize(
