@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,33 +12,31 @@ from pathlib import Path
 import platformdirs
 
 from . import __version__
+from .assessment import assess
 from .canary import alarm
 from .cells import Cell
 from .course import Assignment
 from .dominators import read_dominators
-from .grade import Grade, GradedTest, Options, Progress
+from .grade import Grade, Options, Progress
 from .image import image_name, pins, worker_files
 from .jobs import Jobs, preload, shared_modules
 from .journal import Journal
 from .knowledge import Knowledge, Request
 from .lab import Lab
-from .matrix import DominatorScore, KillMatrix, dominator_score, kill_matrix
-from .messages import TEXTS, Message, message
+from .ledger import MOST_FLAKY, Entry, Ledger
+from .messages import message
 from .mutants import Mutant
 from .outcome import End, Outcome
 from .plan import next_cells
 from .policy import policy
 from .problems import Unusable, Void
-from .resemblance import models
-from .review import Flag, review
+from .review import often_flaky
 from .sandbox import Sandbox
 from .sandbox.session import Clock
-from .score import Score, score
-from .status import TestStatus, statuses
-from .submission import Submission, is_test_file
+from .status import Status
+from .submission import Submission
 from .twinning import twin_pool
 from .twins.pool import Pool
-from .verdict import Result, Verdict, verdict
 
 SLACK, LEAST_SECONDS = 10.0, 5.0
 FIRST_CELLS = 6  # more outcomes than the look and the calibration leave, in most gradings
@@ -71,14 +69,33 @@ def grade(
     """
     if not assignment.mutants:
         raise Unusable(message("no-mutants", assignment=assignment.id))
+    if options.matrix:
+        read_dominators(assignment)  # a malformed file is refused before anything runs
     began = time.monotonic()
     work = _Grading(assignment, submission, options, own)
     try:
-        found = work.assess(work.run())
+        found = assess(assignment, submission, options, work.run())
     except Void as problem:
         found = Grade(assignment, options, graded=False, fault=problem.fault, why=problem.message)
+    if found.graded and options.student:
+        found = _with_history(found, submission)
     seconds = {"total": round(time.monotonic() - began, 3)}
     return replace(found, submission=submission, versions=work.versions, seconds=seconds)
+
+
+def _with_history(grade: Grade, submission: Submission) -> Grade:
+    """Enter a grade's flags into the student's ledger, and flag what has become a habit."""
+
+    def having(status: Status) -> tuple[str, ...]:
+        return tuple(test.status.id for test in grade.tests if test.status.status is status)
+
+    folder = platformdirs.user_state_path("grader") / "students"
+    ledger = Ledger.of(folder, grade.assignment.id, grade.options.student)
+    flaky, too_strict = having(Status.FLAKY), having(Status.TOO_STRICT)
+    ledger.note(Entry(submission=submission.sha256, flaky=flaky, too_strict=too_strict))
+    if grade.review is None or ledger.flaky <= MOST_FLAKY:
+        return grade
+    return replace(grade, review=(*grade.review, often_flaky(ledger.flaky)))
 
 
 def make_sandbox(assignment: Assignment, options: Options) -> Sandbox:
@@ -106,7 +123,6 @@ class _Grading:
         self._own = own
         chosen = tuple(map(assignment.mutant, options.mutants))
         self._mutants: tuple[Mutant, ...] = chosen or assignment.mutants
-        self._dominators = read_dominators(assignment) if options.matrix else None
         self.versions: dict[str, str] = {"grader": __version__}
 
     def run(self) -> Knowledge:
@@ -235,102 +251,6 @@ class _Grading:
         path = folder / "versions.json"
         if path.is_file():
             self.versions = json.loads(path.read_text(encoding="utf-8"))
-
-    def assess(self, known: Knowledge) -> Grade:
-        """Return the grade that ``known`` amounts to."""
-        found = statuses(known.evidence)
-        holding = any(one.holds for one in found.values())
-        verdicts = tuple(
-            verdict(mutant, known.evidence, known.valid, holding=holding)
-            for mutant in self._mutants
-        )
-        why = None if holding else self._nothing_holds(found)
-        return Grade(
-            self._assignment,
-            self._options,
-            graded=holding,
-            fault=None if holding else "student",
-            why=why,
-            score=self._score(verdicts),
-            tests=tuple(self._graded(one, known, verdicts) for one in found.values()),
-            verdicts=verdicts,
-            warnings=tuple(self._warnings(known)),
-            matrix=self._matrix(known, verdicts),
-            dominator_score=self._dominator_score(verdicts),
-            review=self._review(known) if self._options.staff else None,
-        )
-
-    def _score(self, verdicts: Sequence[Verdict]) -> Score | None:
-        """Return what the verdicts add up to, unless they are but a part of them."""
-        if self._options.only or self._options.mutants:
-            return None
-        return score(verdicts, self._assignment.settings.threshold_percent)
-
-    def _matrix(self, known: Knowledge, verdicts: Sequence[Verdict]) -> KillMatrix | None:
-        if not self._options.matrix:
-            return None
-        seen = known.evidence.mutants.items()
-        runs = {mutant: [outcome for _, outcome in some] for mutant, some in seen}
-        properties = known.calibration.last[1].properties if known.valid else {}
-        tests = [test for test in statuses(known.evidence) if test in known.valid]
-        return kill_matrix(tests, verdicts, runs, properties)
-
-    def _dominator_score(self, verdicts: Sequence[Verdict]) -> DominatorScore | None:
-        if self._dominators is None:
-            return None
-        killed = [one.mutant.id for one in verdicts if one.result is Result.KILLED]
-        return dominator_score(self._dominators, killed)
-
-    def _review(self, known: Knowledge) -> tuple[Flag, ...]:
-        return review(known.look.last[1], known.outcomes, models(self._assignment))
-
-    def _nothing_holds(self, found: dict[str, TestStatus]) -> Message:
-        if self._options.only and not any("::" in name for name in found):
-            return message("no-test-like", only=self._options.only)
-        if found:
-            return message("no-valid-test")
-        return message("no-tests", path=self._assignment.student_tests)
-
-    def _graded(
-        self, status: TestStatus, known: Knowledge, verdicts: tuple[Verdict, ...]
-    ) -> GradedTest:
-        kills = tuple(
-            one.mutant.id
-            for one in verdicts
-            if one.result is Result.KILLED and status.id in one.killed_by
-        )
-        own = next((o for c, o in known.outcomes.items() if c.purpose == "own"), None)
-        if own is None or "::" not in status.id:
-            return GradedTest(status, kills)
-        run = own.run(status.id)
-        if run is None or not run.finished:
-            return GradedTest(status, kills, "not run")
-        if run.failed:
-            failure = next((p.failure for p in run.phases if p.failure), None)
-            text = f"{failure.exception}: {failure.message}" if failure else None
-            return GradedTest(status, kills, "failed", text)
-        return GradedTest(status, kills, "skipped" if run.skipped else "passed")
-
-    def _warnings(self, known: Knowledge) -> Iterator[Message]:
-        for one in self._submission.left_out:
-            yield message("left-out", path=one.path, why=one.why)
-        looks = known.look.last[1].looks
-        for look in looks:
-            for name, line in look.near_misses if is_test_file(look.path) else ():
-                yield message("near-miss", path=look.path, line=line, name=name)
-            if not is_test_file(look.path) and look.near_misses:
-                yield message("near-file", path=look.path)
-            for rule, name, line in look.remarks:
-                if (slug := f"remark-{rule}") in TEXTS:  # a cell's word, which may be any
-                    yield message(slug, path=look.path, line=line, name=name)
-        module = self._assignment.module
-        names = {name.replace(":", ".") for look in looks for name, _ in look.imports}
-        if looks and not any(f"{name}.".startswith(f"{module}.") for name in names):
-            yield message("untested-module", module=module, assignment=self._assignment.id)
-        calibration = known.calibration.last[1] if known.targets else None
-        if calibration is not None and calibration.left_out:
-            most = self._assignment.settings.limits.tests
-            yield message("too-many-tests", count=calibration.left_out, most=most)
 
 
 def _require_engine() -> None:

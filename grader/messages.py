@@ -28,7 +28,7 @@ TEXTS: dict[str, str] = {
     "no-goldens": "{assignment} has no goldens in this course",
     "no-repository": "no folder {path}: name the student's repository with --repo",
     "no-test-folder": "no folder {path}: {assignment}'s tests belong there; `{program} start"
-    " {assignment}` makes it",
+    " {assignment}` makes it{elsewhere}",
     "no-module": "no file {path}: `{program} start {assignment}` makes a stub to fill in",
     "stub-untouched": "{path} is the untouched stub: build {module} first",
     "no-contract": "{assignment} has no contract at {path}, so there is nothing to start from",
@@ -76,7 +76,10 @@ TEXTS: dict[str, str] = {
     "refused-encoding": "can't be read: {why}; save it as UTF-8",
     "broken-syntax": "line {line}: {why} (read by Python 3.11)",
     "broken-import": "can't be imported on the course's code: {exception}{at}",
-    "broken-import-time": "reading the file took over {seconds:g} s: move the work into tests",
+    "broken-module": "can't be imported: {why}{at}; where tests are graded there are only your own"
+    " files, the course's modules, Python's own, numpy, pytest and hypothesis",
+    "broken-import-time": "reading the file took over {seconds:g} s: move the work into tests, and"
+    " make it smaller",
     "broken-import-crash": "reading the file ended the interpreter",
     "broken-fixture": "can't run: {why}",
     "broken-time": "took over {seconds:g} s on the course's code: make it smaller",
@@ -88,6 +91,18 @@ TEXTS: dict[str, str] = {
     " hang or end the interpreter, or the suite takes over {seconds:g} s in all",
     "invalid": "disagrees with the course's code: {exception}{at}{witness}. Either the test expects"
     " what the contract doesn't promise, or it is wrong: read the contract on this input",
+    "invalid-name": "uses a name that is not defined: {exception}{at}{witness}: import it, or mend"
+    " its spelling",
+    "invalid-file": "opens a file that isn't there: {exception}{at}{witness}: only Python files are"
+    " graded, so write the data into one",
+    "invalid-input": "waits for input: {exception}{at}{witness}: nobody answers, so let Hypothesis"
+    " draw the values or write them down",
+    "invalid-network": "reaches for a network: {exception}{at}{witness}: there is none where tests"
+    " are graded",
+    "invalid-async": "is an async function, which pytest doesn't run: write a plain function, and"
+    " call asyncio.run() in it if you must",
+    "invalid-teardown": "holds, but fails when it clears up afterwards: {exception}{at}: mend what"
+    " comes after the yield of a fixture, or the tearDown",
     "invalid-hypothesis": "can't hold on any code: {exception}{at}: {advice}",
     "invalid-limit": "ran into a limit of the sandbox on the course's code: {exception}{at}",
     "invalid-exit": "ends the run on the course's code: {exception}{at}: a test may only raise what"
@@ -103,11 +118,20 @@ TEXTS: dict[str, str] = {
     " the code under test gives with what it should give",
     "vacuous-skipped": "was skipped, or is expected to fail, so it can't catch anything",
     # Hypothesis' own complaints
-    "hypothesis-FailedHealthCheck": "Hypothesis' health check says that the inputs are drawn badly;"
-    " draw fewer inputs that are thrown away, and no function-scoped fixture beside @given",
-    "hypothesis-Unsatisfiable": "no input satisfies the assumptions: loosen assume() and filter()",
-    "hypothesis-InvalidArgument": "a strategy or @given has arguments that can't be: run it at"
-    " home",
+    "hypothesis-FailedHealthCheck": "Hypothesis' health check says that the inputs are drawn badly:"
+    " run it at home",
+    "hypothesis-filtered": "{share} of the inputs drawn were thrown away by assume() or filter():"
+    " draw only what fits, as in st.integers(min_value=1)",
+    "hypothesis-fixture": "a fixture of function scope is made once and not once an example: make"
+    " what it gives inside the test",
+    "hypothesis-nested": "@given inside a test with @given: draw everything in one, with st.data()"
+    " if need be",
+    "hypothesis-returned": "it returns a value instead of asserting it",
+    "hypothesis-large": "the inputs are too large: draw smaller ones",
+    "hypothesis-Unsatisfiable": "no input satisfies the assumptions, all were thrown away: loosen"
+    " assume() and filter()",
+    "hypothesis-InvalidArgument": "a strategy or @given has arguments that can't be, such as a"
+    " least value over the greatest or a name that the test doesn't take: run it at home",
     "hypothesis-FlakyFailure": "it doesn't do the same twice on the same input",
     "hypothesis-DeadlineExceeded": "it is too slow for its own deadline",
     "hypothesis-other": "Hypothesis refuses to run it: run it at home",
@@ -131,7 +155,8 @@ TEXTS: dict[str, str] = {
     "timeout-required": "; undecided, staff decide",
     "kill-at-import": "caught while the test file was imported: move the check into a test",
     # What a suite is told as a whole
-    "no-tests": "no test was found in {path}: files must be named test_*.py and functions test_*",
+    "no-tests": "no test was found in {path}: files must be named test_*.py and functions test_*"
+    "{almost}",
     "near-miss": "{path}, line {line}: {name} looks like a test, but pytest doesn't collect it:"
     " name functions test_* and classes Test* without __init__",
     "near-file": "{path} may hold tests, but pytest collects only files named test_*.py",
@@ -180,6 +205,9 @@ TEXTS: dict[str, str] = {
     " the code instead of what it does?",
     "review-reading": "{path}, line {line}: names {what}: does it look at the form of the code"
     " instead of what it does?",
+    "review-status": "{test} is {status}",
+    "review-history": "{count} submissions of this student contradicted themselves: let a person"
+    " decide",
     "review-heading": "For staff, to look at; nothing here changes the grade:",
     "review-none": "For staff: nothing to look at",
     # Sentences of a report

@@ -8,8 +8,9 @@ from .cells import Outcomes
 from .messages import Message, message
 from .outcome import Outcome, Touch
 from .resemblance import Models
+from .status import Status, TestStatus
 
-FlagKind = Literal["similar", "touch", "reading"]
+FlagKind = Literal["similar", "touch", "reading", "status", "history"]
 # Runs that end only by themselves, so that two gradings see the same in them.
 WHOLE = ("calibration", "control")
 
@@ -20,11 +21,13 @@ class Flag:
 
     kind: FlagKind
     path: str
-    line: int
+    line: int | None
     message: Message
 
 
-def review(looked: Outcome, outcomes: Outcomes, models: Models) -> tuple[Flag, ...]:
+def review(
+    looked: Outcome, outcomes: Outcomes, models: Models, statuses: Sequence[TestStatus] = ()
+) -> tuple[Flag, ...]:
     """Return what is to be looked at.
 
     Parameters
@@ -35,12 +38,31 @@ def review(looked: Outcome, outcomes: Outcomes, models: Models) -> tuple[Flag, .
         All runs; touches count where a run ended by itself.
     models
         The course's functions, which a student's own should not be like.
+    statuses
+        What the tests are worth: those that react to form, or contradict themselves, are named.
     """
     touches = sorted(
         {touch for cell, one in outcomes.items() if cell.purpose in WHOLE for touch in one.touches},
         key=lambda touch: (touch.path, touch.line, touch.what),
     )
-    return (*_similar(looked, models), *map(_touched, touches), *_read(looked, touches))
+    return (
+        *_similar(looked, models),
+        *map(_touched, touches),
+        *_read(looked, touches),
+        *_void(statuses),
+    )
+
+
+def often_flaky(count: int) -> Flag:
+    """Return the flag of a student of whom so many submissions contradicted themselves."""
+    return Flag("history", "", None, message("review-history", count=count))
+
+
+def _void(statuses: Sequence[TestStatus]) -> Iterator[Flag]:
+    for one in statuses:
+        if one.status in (Status.FLAKY, Status.TOO_STRICT):
+            what = one.status.replace("_", " ")
+            yield Flag("status", one.id, None, message("review-status", test=one.id, status=what))
 
 
 def _similar(looked: Outcome, models: Models) -> Iterator[Flag]:

@@ -7,9 +7,10 @@ from enum import StrEnum
 from .cells import REFERENCE
 from .course import AssignmentSettings
 from .evidence import Evidence, Place, Reading, Seen, function_of, governs
-from .messages import TEXTS, Message, message
+from .messages import Message, message
 from .outcome import End, Failure, Look, TestRun
 from .refusal import refusal
+from .rejection import at, first_failure, rejection, witness
 
 
 class Status(StrEnum):
@@ -25,6 +26,8 @@ class Status(StrEnum):
 
 
 NAMES = {"reference": "the course's code", "twin": "a rewrite of the course's code"}
+# Exceptions on import whose text is shown; `Failed` is how pytest says what it doesn't collect.
+TELLING = ("ImportError", "ModuleNotFoundError", "SyntaxError", "NameError", "Failed")
 # What one run can show and no further run can take back.
 FOR_GOOD = frozenset({Status.INVALID, Status.FLAKY, Status.TOO_STRICT, Status.VACUOUS})
 
@@ -80,8 +83,7 @@ def statuses(evidence: Evidence) -> dict[str, TestStatus]:
     settings, calibration = evidence.settings, evidence.calibration
     found = not_run(settings, evidence.reading)
     for path, failure in calibration.unreadable.items():
-        reason = message("broken-import", exception=_named(failure), at=_at(failure))
-        found[path] = TestStatus(path, Status.BROKEN, reason)
+        found[path] = TestStatus(path, Status.BROKEN, _unimportable(failure))
     for name, end in calibration.unrunnable.items():
         found.setdefault(name, TestStatus(name, Status.BROKEN, _unrunnable(name, end, settings)))
     established = evidence.established(settings.draws[0])
@@ -120,7 +122,7 @@ def _rejected(
     if strict := _always_failing(twins):
         return TestStatus(test, Status.TOO_STRICT, message("too-strict", **_details(strict)))
     if misread := _failure_to_import(test, evidence):
-        details = {"exception": _named(misread), "at": _at(misread), "witness": ""}
+        details = {"exception": _named(misread), "at": at(misread), "witness": ""}
         return TestStatus(test, Status.TOO_STRICT, message("too-strict", **details))
     return None
 
@@ -199,44 +201,29 @@ def _fails(run: TestRun) -> bool:
 
 
 def _failing(test: str, run: TestRun) -> TestStatus:
-    failure = _first_failure(run)
-    facts = {"exception": failure.exception, "at": _at(failure)}
+    failure = first_failure(run)
     if failure.exception == "FixtureLookupError":
         lines = failure.message.strip().splitlines() or ["a fixture is missing"]
         return TestStatus(test, Status.BROKEN, message("broken-fixture", why=lines[0]))
-    match failure.kind:
-        case "hypothesis":
-            slug = f"hypothesis-{failure.exception}"
-            advice = message(slug if slug in TEXTS else "hypothesis-other").text
-            reason = message("invalid-hypothesis", **facts, advice=advice)
-        case "exit" if failure.exception not in set(End):
-            reason = message("invalid-exit", **facts)
-        case "memory" | "limit" | "exit":
-            reason = message("invalid-limit", **facts)
-        case "ordinary":
-            reason = message("invalid", **_details(run))
-    return TestStatus(test, Status.INVALID, reason)
-
-
-def _first_failure(run: TestRun) -> Failure:
-    phase = next(phase for phase in run.phases if phase.outcome == "failed")
-    return phase.failure or Failure(kind="ordinary", exception="failure")
+    return TestStatus(test, Status.INVALID, rejection(run))
 
 
 def _details(run: TestRun) -> dict[str, str]:
     """Return what a failing run may tell: the exception, the student's own line, the input."""
-    failure = _first_failure(run)
-    witness = f" on {failure.witness}" if failure.witness else ""
-    return {"exception": failure.exception, "at": _at(failure), "witness": witness}
+    failure = first_failure(run)
+    return {"exception": failure.exception, "at": at(failure), "witness": witness(failure)}
 
 
-def _at(failure: Failure) -> str:
-    return f" at {failure.file}, line {failure.line}" if failure.file else ""
+def _unimportable(failure: Failure) -> Message:
+    """Say why a file could not be imported on the course's code."""
+    if failure.exception == "ModuleNotFoundError":
+        return message("broken-module", why=failure.message, at=at(failure))
+    return message("broken-import", exception=_named(failure), at=at(failure))
 
 
 def _named(failure: Failure) -> str:
-    """Name an exception; the text of an import error is the student's own and helps."""
-    if failure.exception in ("ImportError", "ModuleNotFoundError", "SyntaxError"):
+    """Name an exception; where its text is the student's own, or pytest's, that helps."""
+    if failure.exception in TELLING:
         return f"{failure.exception}: {failure.message}"
     return failure.exception
 

@@ -20,6 +20,7 @@ MOST_LEFT_OUT, DEEPEST, LONGEST = 2000, 8, 200
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]{0,99}")
 # What tools and editors leave behind is nobody's mistake.
 LITTER = re.compile(r"\..*|__pycache__|__MACOSX|Thumbs\.db|.*\.(pyc|pyo|swp)|.*~")
+DATA = re.compile(r".*\.(json|csv|tsv|np[yz]|pkl|pickle|toml|ya?ml|dat|bin)")
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,12 @@ def _objection(name: str, mode: int) -> str:
         return ""
     if not stat.S_ISREG(mode):
         return "it is no regular file"
-    return "" if last.endswith(".py") else "it is no Python file"
+    return "" if last.endswith(".py") else _not_python(last)
+
+
+def _not_python(name: str) -> str:
+    reason = "it is no Python file"
+    return f"{reason}: write its data into one" if DATA.fullmatch(name) else reason
 
 
 def _check(folder: Path, files: Mapping[str, bytes], left_out: list[LeftOut]) -> None:

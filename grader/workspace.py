@@ -1,17 +1,19 @@
 """The student's repository: where things lie, what is built, and the files to start from."""
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .course import Assignment
 from .messages import message
 from .problems import PrerequisiteMissing, Unusable
-from .submission import Submission, freeze, read_regular
+from .submission import LITTER, NAME, LeftOut, Submission, freeze, is_test_file, read_regular
 
 BULLET = "- "
+MOST_STRAYS, MOST_FOLDERS = 5, 2000
 BEFORE_DEFINITION = re.compile(r"\n\n+(?=@|def |async def |class )")
 
 
@@ -29,13 +31,40 @@ class Workspace:
         return cls(root.resolve())
 
     def tests(self, assignment: Assignment, program: str) -> Submission:
-        """Freeze the student's graded tests; raises `Unusable` if there is no folder for them."""
+        """Freeze the student's graded tests; raises `Unusable` if there is no folder for them.
+
+        Where none lies there, those that lie elsewhere are told of as left out.
+        """
         folder = self.root / assignment.student_tests
         if not folder.is_dir():
-            raise Unusable(
-                message("no-test-folder", path=folder, assignment=assignment.id, program=program)
-            )
-        return freeze(self._kept_in(folder))
+            strays = ", ".join(self._strays(assignment))
+            elsewhere = f"; there are tests elsewhere: {strays}" if strays else ""
+            facts = {"path": folder, "assignment": assignment.id, "program": program}
+            raise Unusable(message("no-test-folder", **facts, elsewhere=elsewhere))
+        found = freeze(self._kept_in(folder))
+        if any(is_test_file(path) for path in found.files):
+            return found
+        why = f"{assignment.id}'s tests belong in {assignment.student_tests}"
+        strays_left_out = tuple(LeftOut(path, why) for path in self._strays(assignment))
+        return replace(found, left_out=found.left_out + strays_left_out)
+
+    def _strays(self, assignment: Assignment) -> list[str]:
+        """Return test files that lie where no assignment's tests belong, up to a few."""
+        homes = {one.student_tests for one in assignment.course.assignments.values()}
+        found: list[str] = []
+        for number, (folder, folders, files) in enumerate(os.walk(self.root)):
+            if number == MOST_FOLDERS or len(found) >= MOST_STRAYS:
+                break
+            here = Path(folder).relative_to(self.root)
+            if here.as_posix() in homes or "pyvenv.cfg" in files:
+                folders.clear()
+                continue
+            folders[:] = sorted(name for name in folders if not LITTER.fullmatch(name))
+            names = [
+                name for name in sorted(files) if name.endswith(".py") and NAME.fullmatch(name)
+            ]
+            found += [(here / name).as_posix() for name in names if is_test_file(name)]
+        return found[:MOST_STRAYS]
 
     def implementation(self, assignment: Assignment) -> bytes | None:
         """Return the student's own module, or ``None`` if it is missing, blank or the mere stub."""

@@ -108,7 +108,7 @@ class FlagPart(Part):
 
     kind: FlagKind
     path: str
-    line: int
+    line: int | None
     text: str
 
 

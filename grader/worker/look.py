@@ -5,7 +5,7 @@ import codecs
 import io
 import tokenize
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePosixPath
@@ -19,11 +19,14 @@ from .reporter import NAME_CAP, TEXT_CAP, Reporter
 NEAR_MISS_CAP, READING_CAP = 20, 40
 ENTRIES_A_FACT = 10  # more would not fit into one line
 MOST_FUNCTIONS = 300  # of all files together
-HINTS = ("check", "prop", "test", "Test", "tset", "_test", "should", "it_")
+OLDEST = (3, 11)  # what later versions of Python understand is refused everywhere alike
+HINTS = ("check", "prop", "test", "Test", "TEST", "tset", "tets", "tes_", "_test", "should", "it_")
 HELPERS = ("fixture", "composite")
 
 Place = tuple[str, int]
 T = TypeVar("T")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def look_at(sources: Mapping[str, bytes], reporter: Reporter) -> None:
         tree, found = ast.Module([], []), Found()
         try:
             tree = _parse(data)
-            found = _find(tree, modules)
+            found = _find(tree, modules, collected=_is_collected(path))
         except UnicodeDecodeError as error:
             problem = ("encoding", f"byte {error.start} is not UTF-8", None)
         except LookupError as error:
@@ -63,10 +66,10 @@ def look_at(sources: Mapping[str, bytes], reporter: Reporter) -> None:
     reporter.say("end", exit=0)
 
 
-def _find(tree: ast.Module, modules: Collection[str]) -> Found:
+def _find(tree: ast.Module, modules: Collection[str], *, collected: bool) -> Found:
     return Found(
         imported(tree),
-        near_misses(tree),
+        near_misses(tree, collected=collected),
         [(rule, _cut(name), line) for rule, name, line in _lenient(remarks, tree, modules)],
         [(_cut(name), line) for name, line in _lenient(readings, tree)[:READING_CAP]],
     )
@@ -121,7 +124,7 @@ def _parse(data: bytes) -> ast.Module:
         raise LookupError(f"the file declares the encoding {encoding}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(text)
+        return ast.parse(text, feature_version=OLDEST)
 
 
 def imported(tree: ast.Module) -> list[Place]:
@@ -143,36 +146,66 @@ def imported(tree: ast.Module) -> list[Place]:
     return sorted(found.items(), key=lambda pair: (pair[1], pair[0]))
 
 
-def near_misses(tree: ast.Module) -> list[Place]:
+def near_misses(tree: ast.Module, *, collected: bool = True) -> list[Place]:
     """Return functions and classes that pytest does not collect but that look like tests.
 
-    What the file itself uses, as a helper or a base class, is not among them.
+    What the file itself uses, as a helper or a base class, is not among them. Of a file that is
+    not ``collected``, for its name, real tests are.
     """
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     found = [
-        (_cut(node.name), node.lineno)
-        for node in tree.body
-        if (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _nearly_test(node))
-        or (isinstance(node, ast.ClassDef) and _nearly_test_class(node))
+        (_cut(f"{prefix}{node.name}"), node.lineno)
+        for prefix, node in _definitions(tree)
         if node.name not in used
+        if _nearly(node) or (not collected and _really(node))
     ]
     return found[:NEAR_MISS_CAP]
 
 
-def _nearly_test(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
-    if node.name.startswith("test") or any(
-        word in decorator for decorator in decorators for word in HELPERS
-    ):
+def _is_collected(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py")
+
+
+def _definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+    """Yield functions and classes, and the methods of classes that pytest collects."""
+    for node in tree.body:
+        if isinstance(node, Definition):
+            yield "", node
+        if isinstance(node, ast.ClassDef) and _collects(node):
+            yield from ((f"{node.name}.", part) for part in node.body if isinstance(part, Function))
+
+
+def _nearly(node: Definition) -> bool:
+    if isinstance(node, ast.ClassDef):
+        return _has_tests(node) and not _collects(node)
+    if node.name.startswith("test") or _is_helper(node):
         return False
     hinted = node.name.startswith(HINTS) or node.name.endswith("_test")
-    return hinted or any("given" in decorator for decorator in decorators)
+    return hinted or any("given" in ast.unparse(one) for one in node.decorator_list)
 
 
-def _nearly_test_class(node: ast.ClassDef) -> bool:
-    methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+def _really(node: Definition) -> bool:
+    """Return whether pytest finds a test in ``node``, in a file of the right name."""
+    if isinstance(node, ast.ClassDef):
+        return _collects(node) and _has_tests(node)
+    return node.name.startswith("test") and not _is_helper(node)
+
+
+def _is_helper(node: Function) -> bool:
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(word in decorator for decorator in decorators for word in HELPERS)
+
+
+def _collects(node: ast.ClassDef) -> bool:
+    """Return whether pytest looks for tests in a class."""
     if any(ast.unparse(base).endswith("TestCase") for base in node.bases):
-        return False
-    if not any(name.startswith("test") for name in methods):
-        return False
-    return not node.name.startswith("Test") or "__init__" in methods
+        return True
+    made = any(isinstance(part, ast.FunctionDef) and part.name == "__init__" for part in node.body)
+    return node.name.startswith("Test") and not made
+
+
+def _has_tests(node: ast.ClassDef) -> bool:
+    methods = [part for part in node.body if isinstance(part, Function)]
+    return any(method.name.startswith("test") for method in methods)

@@ -18,6 +18,8 @@ LIMIT_ERRORS = frozenset(
     {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EFBIG, errno.EAGAIN, errno.ENOMEM}
     | {errno.EDQUOT}
 )
+AVAILABLE = "available fixtures: "
+UNUSUAL = ("_", "doctest_", "record_", "pytestconfig", "tmpdir")
 EXAMPLE_LABELS = ("Failing test case", "Failing explicit example", "Falsifying")
 
 
@@ -91,9 +93,12 @@ def own_line(trace: TracebackType | None, root: Path) -> tuple[str | None, int |
 
 def _said(problem: BaseException) -> object:
     """Return what an exception says; pytest's own on a missing fixture says no sentence."""
-    if isinstance(problem, pytest.FixtureLookupError):
-        return f"no fixture is named {problem.argname!r}"
-    return problem
+    if not isinstance(problem, pytest.FixtureLookupError):
+        return problem
+    lines = problem.formatrepr().errorstring.splitlines()
+    known = next((line.partition(AVAILABLE)[2] for line in lines if AVAILABLE in line), "")
+    names = [name for name in known.split(", ") if name and not name.startswith(UNUSUAL)]
+    return f"no fixture is named {problem.argname!r}; there are: {', '.join(names)}"
 
 
 def describe(problem: BaseException, root: Path) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class TestInvalid:
             (failing(), "invalid"),
             (failing(exception="IndexError"), "invalid"),
             (run(phase("setup", "failed", failure())), "invalid"),
-            (run(phase("call"), phase("teardown", "failed", failure())), "invalid"),
+            (run(phase("call"), phase("teardown", "failed", failure())), "invalid-teardown"),
             (run(phase("call", "failed", failure()), phase("call", "failed")), "invalid"),
             (run(phase("call", "failed"), phase("call")), "invalid"),
             (failing("hypothesis", "Unsatisfiable"), "invalid-hypothesis"),
@@ -284,7 +284,8 @@ class TestBroken:
     @pytest.mark.parametrize(
         ("exception", "text", "shown"),
         [
-            ("ModuleNotFoundError", "No module named 'foo'", "ModuleNotFoundError: No module"),
+            ("ImportError", "no name 'foo'", "ImportError: no name 'foo' at test_b.py, line 3"),
+            ("NameError", "no name 'given'", "NameError: no name 'given' at test_b.py, line 3"),
             ("SyntaxError", "invalid syntax", "SyntaxError: invalid syntax at test_b.py, line 3"),
             ("ValueError", "secret", "ValueError at test_b.py, line 3"),
         ],
@@ -298,6 +299,13 @@ class TestBroken:
         assert shown in str(statuses(found)["test_b.py"].reason)
         assert "secret" not in str(statuses(found)["test_b.py"].reason)
         assert told(found)[0] is Status.VALID
+
+    def test_a_module_that_is_not_installed(self) -> None:
+        """The student is told what is."""
+        why = failure(exception="ModuleNotFoundError", message="No module named 'foo'")
+        found = evidence(calibration=Calibration(tests=(T,), unreadable={"test_b.py": why}))
+        assert told(found, "test_b.py") == (Status.BROKEN, "broken-module")
+        assert "No module named 'foo'; where tests" in str(statuses(found)["test_b.py"].reason)
 
     def test_a_class_that_can_not_be_collected_harms_no_other_test_of_its_file(self) -> None:
         """The file is named, and goes on to be run."""

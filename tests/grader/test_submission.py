@@ -86,13 +86,17 @@ class TestTaking:
 class TestLeavingOut:
     """Everything else is left out with a reason, and hides nothing."""
 
-    @pytest.mark.parametrize(
-        "name", ["notes.txt", "data.npz", "extension.so", "pytest.ini", "x.PY"]
-    )
+    @pytest.mark.parametrize("name", ["notes.txt", "extension.so", "pytest.ini", "x.PY"])
     def test_what_is_no_python_file(self, folder: Path, name: str) -> None:
         """Configuration of pytest is grader's business."""
         (folder / name).write_bytes(b"")
         assert reasons(folder) == {name: "it is no Python file"}
+
+    @pytest.mark.parametrize("name", ["data.json", "data.npz", "table.csv"])
+    def test_what_holds_data(self, folder: Path, name: str) -> None:
+        """The student is told what to do instead."""
+        (folder / name).write_bytes(b"")
+        assert reasons(folder) == {name: "it is no Python file: write its data into one"}
         assert set(freeze(folder).files) == {"test_a.py"}
 
     @pytest.mark.parametrize("target", ["test_a.py", "/etc/passwd", "..", "nowhere"])

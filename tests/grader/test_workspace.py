@@ -316,6 +316,40 @@ class TestPlaces:
         assert slug == "no-test-folder"
         assert "python/tests/a: A's tests belong there; `ol start A` makes it" in text
 
+    @pytest.mark.parametrize("path", ["test_a.py", "python/tests/test_a.py", "tests/a/it_test.py"])
+    def test_tests_that_lie_elsewhere_are_named(
+        self, workspace: Workspace, first: Assignment, path: str
+    ) -> None:
+        """Whether there is a folder for them or not."""
+        write(workspace, path, "x")
+        slug, text = told(lambda: workspace.tests(first, "grade"))
+        assert slug == "no-test-folder"
+        assert text.endswith(f"; there are tests elsewhere: {path}")
+        write(workspace, "python/tests/a/helper.py", "x")
+        [stray] = workspace.tests(first, "grade").left_out
+        assert (stray.path, stray.why) == (path, "A's tests belong in python/tests/a")
+
+    @pytest.mark.parametrize(
+        "path",
+        ["python/tests/b/test_b.py", ".venv/test_a.py", "env/lib/test_a.py", "a.py", "test_a.txt"],
+    )
+    def test_other_files_are_not_taken_for_such(
+        self, workspace: Workspace, first: Assignment, path: str
+    ) -> None:
+        """Another assignment's tests, an environment's, and what is no test file."""
+        write(workspace, path, "x")
+        write(workspace, "env/pyvenv.cfg", "")
+        write(workspace, "python/tests/a/helper.py", "x")
+        assert workspace.tests(first, "grade").left_out == ()
+
+    def test_nobody_looks_elsewhere_where_there_are_tests(
+        self, workspace: Workspace, first: Assignment
+    ) -> None:
+        """They may be for something else."""
+        write(workspace, "test_a.py", "x")
+        write(workspace, "python/tests/a/test_a.py", "x")
+        assert workspace.tests(first, "grade").left_out == ()
+
 
 class TestStart:
     """The files that a student starts from."""

@@ -260,11 +260,13 @@ def test_the_phase_of_a_failure_is_told_and_teardown_does_not_count(
 
 
 def test_a_fixture_that_does_not_exist_is_told_by_name(run: Run) -> None:
-    """The report can say what is missing."""
-    found = failure(run("def test_it(nothing_of_that_name): pass\n"))
+    """The report can say what is missing, and what there is."""
+    own = "import pytest\n\n@pytest.fixture\ndef three(): return 3\n\n"
+    found = failure(run(f"{own}def test_it(nothing_of_that_name): pass\n"))
     assert found.exception == "FixtureLookupError"
-    assert "no fixture is named" in found.message
-    assert "nothing_of_that_name" in found.message
+    said, _, known = found.message.partition("; there are: ")
+    assert said == "no fixture is named 'nothing_of_that_name'"
+    assert {"three", "tmp_path", "monkeypatch"} <= set(known.split(", "))
 
 
 def test_usage_of_time_and_memory_is_measured(run: Run) -> None:

@@ -51,7 +51,16 @@ def test_absolute_imports_are_found_wherever_they_are(
         ("def prop_it(): pass", ["prop_it"]),
         ("def tset_it(): pass", ["tset_it"]),
         ("def Test_it(): pass", ["Test_it"]),
+        ("def tets_it(): pass", ["tets_it"]),
+        ("def TEST_it(): pass", ["TEST_it"]),
         ("def it_holds(): pass", ["it_holds"]),
+        ("class TestIt:\n    def tset_it(self): pass", ["TestIt.tset_it"]),
+        ("class Case(TestCase):\n    def check_it(self): pass", ["Case.check_it"]),
+        ("class Case(TestCase):\n    @given(x)\n    def any(self, n): pass", ["Case.any"]),
+        (
+            "class TestIt:\n    def check(self): pass\n    def test_it(self): self.check()",
+            [],
+        ),
         ("def should_hold(): pass", ["should_hold"]),
         ("def it_test(): pass", ["it_test"]),
         ("async def check_it(): pass", ["check_it"]),
@@ -77,6 +86,28 @@ def test_absolute_imports_are_found_wherever_they_are(
 def test_what_looks_like_a_test_and_is_none_is_found(source: str, names: list[str]) -> None:
     """But no helper that the file uses, no fixture, no base class."""
     assert [name for name, _ in near_misses(ast.parse(source))] == names
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def test_it(): pass",
+        "def check_it(): pass",
+        "class TestIt:\n    def test_it(self): pass",
+        "class Case(TestCase):\n    def test_it(self): pass",
+    ],
+)
+def test_a_real_test_is_a_near_miss_in_a_file_of_another_name(run: Run, source: str) -> None:
+    """Since nobody collects it there."""
+    outcome = run({"mytests.py": source, "it_test.py": "def test_it(): pass"}, mode="look")
+    assert [bool(one.near_misses) for one in outcome.looks] == [True, False]
+
+
+def test_a_file_is_parsed_as_the_oldest_python_would(run: Run) -> None:
+    """So that it is worth the same on every machine."""
+    problem = look(run, "type Number = int\n").problem
+    assert problem is not None
+    assert problem[::2] == ("syntax", 1)
 
 
 def test_the_line_of_a_near_miss_is_told() -> None:
