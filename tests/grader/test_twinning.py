@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,9 +116,22 @@ def test_a_course_whose_own_tests_reject_every_twin_is_told_so(
     toy: Assignment, sandbox: ProcessSandbox
 ) -> None:
     """Nothing can be graded with such tests."""
-    (toy.gold_path / "test_no.py").write_text("def test_no():\n    assert False\n")
-    with pytest.raises(Void, match="test_no"):
+    namespace: dict[str, Any] = {}
+    exec(toy.source, namespace)  # noqa: S102 — the toy course's own text
+    code = namespace["double"].__code__.co_code
+    text = f"    assert double.__code__.co_code == {code!r}\n"
+    imports = "from toy.double import double\n\n\n"
+    (toy.gold_path / "test_form.py").write_text(f"{imports}def test_no_other_form():\n{text}")
+    with pytest.raises(Void, match="test_no_other_form"):
         make_pool(toy, None, sandbox, 1)
+
+
+def test_a_test_that_fails_on_the_reference_too_says_nothing_about_twins(
+    toy: Assignment, sandbox: ProcessSandbox
+) -> None:
+    """It is wrong itself, which the verification of the course tells."""
+    (toy.gold_path / "test_no.py").write_text("def test_no():\n    assert False\n")
+    assert len(make_pool(toy, None, sandbox, 1).seeds) == SIZE
 
 
 def test_a_course_without_suites_of_its_own_has_twins_all_the_same(
