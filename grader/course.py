@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from .messages import message, near
-from .mutants import MechanicalPool, Mutant, SemanticLibrary, SemanticMutant
+from .mutants import MechanicalPool, Mutant, Property, SemanticLibrary, SemanticMutant
 from .problems import Unusable
 from .toml import Document, read_toml
 
@@ -22,6 +22,7 @@ PARTS = (
     "fixtures",
     "tests/course",
     "tests/gold",
+    "tests/differential",
     "tests/starter",
 )
 
@@ -142,10 +143,19 @@ class Assignment:
             raise Unusable(message("course-inconsistent", path=self.course.root, why=why))
         return path.read_text(encoding="utf-8")
 
-    @cached_property
+    @property
     def semantic(self) -> tuple[SemanticMutant, ...]:
         """The named mutants, all required."""
-        return self._read_mutants("semantic.toml", SemanticLibrary()).mutant
+        return self._named.mutant
+
+    @property
+    def properties(self) -> tuple[Property, ...]:
+        """What the chapter says of every right implementation."""
+        return self._named.property
+
+    @cached_property
+    def _named(self) -> SemanticLibrary:
+        return self._read_mutants("semantic.toml", SemanticLibrary())
 
     @cached_property
     def pool(self) -> MechanicalPool:

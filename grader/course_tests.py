@@ -3,7 +3,7 @@
 import ast
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .cells import Cell, Chain, Variant, again, chain
@@ -11,7 +11,7 @@ from .course import Assignment
 from .jobs import as_modules, entropy, preload, shared_modules
 from .lab import Lab
 from .messages import message
-from .outcome import End, Failure, Outcome
+from .outcome import End, Failure, Outcome, Watch
 from .problems import Unusable, Void
 from .sandbox import Sandbox
 from .sandbox.session import Clock
@@ -69,8 +69,8 @@ def run_course_tests(
     Void
         If the machine spoils a run twice.
     """
-    suite = _Suite.read(assignment, "course")
-    return _run_on(suite, implementations, sandbox, jobs, dependencies)
+    suite = Suite.read(assignment, "course")
+    return run_suite(suite, implementations, sandbox, jobs, dependencies)
 
 
 def run_gold_suite(
@@ -80,31 +80,40 @@ def run_gold_suite(
     jobs: int,
 ) -> dict[str, list[CourseTest]]:
     """Run the gold suite as `run_course_tests` runs the course's tests; it raises the same."""
-    return _run_on(_Suite.read(assignment, "gold"), implementations, sandbox, jobs, None)
+    return run_suite(Suite.read(assignment, "gold"), implementations, sandbox, jobs)
 
 
-def _run_on(
-    suite: "_Suite",
+def run_suite(
+    suite: "Suite",
     implementations: Mapping[str, str | bytes],
     sandbox: Sandbox,
     jobs: int,
-    dependencies: Mapping[str, str | bytes] | None,
+    dependencies: Mapping[str, str | bytes] | None = None,
 ) -> dict[str, list[CourseTest]]:
+    """Run any suite of a course as `run_course_tests` runs the course's tests."""
     assignment = suite.assignment
     shared = shared_modules(assignment) if dependencies is None else {}
     imported = preload(assignment) if dependencies is None else assignment.settings.preload
 
     def job(cell: Cell) -> wire.Cell:
-        sources = {**(dependencies or {}), assignment.module_path: implementations[cell.variant.id]}
-        return suite.job(cell, as_modules(sources))
+        name = cell.variant.id
+        sources = {**(dependencies or {}), assignment.module_path: implementations[name]}
+        return suite.job(cell, as_modules({**sources, **suite.beside.get(name, {})}))
+
+    def enough(cell: Cell, watch: Watch) -> bool:  # noqa: ARG001 — whichever cell it is
+        return suite.to_first_failure and bool(watch.failing())
 
     with Lab(sandbox, shared, imported, jobs) as lab:
-        chains = _run(suite, list(implementations), lab, job)
+        chains = _run(suite, list(implementations), lab, job, enough)
     return {name: suite.results(one) for name, one in chains.items()}
 
 
 def _run(
-    suite: "_Suite", names: Sequence[str], lab: Lab, job: Callable[[Cell], wire.Cell]
+    suite: "Suite",
+    names: Sequence[str],
+    lab: Lab,
+    job: Callable[[Cell], wire.Cell],
+    enough: Callable[[Cell, Watch], bool],
 ) -> dict[str, Chain]:
     """Run each implementation until nothing that ended a run hides another test's result."""
     limits = suite.assignment.settings.limits
@@ -115,7 +124,7 @@ def _run(
         missing = [one.next for one in chains.values() if one.next]
         if not missing:
             return chains
-        for cell, outcome in lab.run(missing, job, clock, lambda cell, watch: False):
+        for cell, outcome in lab.run(missing, job, clock, enough):
             if outcome.end is End.FAULT:
                 facts = {"count": 1, "total": len(missing), "why": outcome.reason}
                 raise Void(message("cells-failed", program="grade", **facts), "machine")
@@ -123,17 +132,27 @@ def _run(
 
 
 @dataclass(frozen=True)
-class _Suite:
-    """An assignment's course tests: their files and goldens, by the path in the course."""
+class Suite:
+    """A suite of the course's own: its files and goldens, by the path in the course.
+
+    Parameters
+    ----------
+    beside
+        The modules, by path, that it needs beside an implementation, by its name.
+    to_first_failure
+        Whether it is enough to know an implementation's first failure.
+    """
 
     assignment: Assignment
     folder: str
     files: Mapping[str, bytes]
     kinds: Mapping[str, str]
+    beside: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    to_first_failure: bool = False
 
     @classmethod
-    def read(cls, assignment: Assignment, folder: str) -> "_Suite":
-        """Read them; raises `Unusable` if there are none."""
+    def read(cls, assignment: Assignment, folder: str) -> "Suite":
+        """Read it; raises `Unusable` if it holds no tests."""
         root = assignment.course.root
         top = root / "tests" / folder / assignment.id
         tests = [path for path in top.rglob("*.py") if path.is_file()]
@@ -143,7 +162,7 @@ class _Suite:
         }
         suite = cls(assignment, folder, files, _kinds(files))
         if not suite.targets:
-            raise Unusable(message("no-course-tests", assignment=assignment.id))
+            raise Unusable(message("no-course-tests", assignment=assignment.id, suite=folder))
         return suite
 
     @property
@@ -183,7 +202,7 @@ class _Suite:
 
     def follow(self, cell: Cell, outcome: Outcome) -> Cell | None:
         """Go on behind what ended a run: it has failed, and what ran before it is known."""
-        if outcome.end in (End.COMPLETE, End.FAULT):
+        if outcome.end in (End.COMPLETE, End.STOPPED, End.FAULT):
             return None
         if outcome.end is End.GARBLED or outcome.at is None:
             return again(cell)
@@ -215,11 +234,11 @@ class _Suite:
         path, bracket, parameters = test.partition("[")
         function = path.rpartition("::")[2]
         name, kind = function + bracket + parameters, self.kinds.get(function, "unit")
-        run = outcome.run(test)
-        if run is not None and run.finished:
+        run, stopped = outcome.run(test), outcome.end is End.STOPPED
+        if run is not None and (run.finished or (stopped and run.failed)):
             failure = next((phase.failure for phase in run.phases if phase.failure), None)
             return CourseTest(name, kind, "failed" if run.failed else "passed", failure)
-        if outcome.at == test and not outcome.ran_out:
+        if outcome.at == test and not outcome.ran_out and not stopped:
             return CourseTest(name, kind, "failed", self._ending(outcome))
         return CourseTest(name, kind, "not run")
 

@@ -22,7 +22,7 @@ TEXTS: dict[str, str] = {
     "mutant-unparsable": "mutant {mutant}: line {line} of the planted text is no Python: {why}",
     "unknown-mutant": "no mutant {mutant!r} in {assignment}; known: {known}",
     "no-mutants": "{assignment} has no mutants in this course, so tests of it can't be graded",
-    "no-course-tests": "{assignment} has no course tests in this course",
+    "no-course-tests": "{assignment} has no {suite} tests in this course",
     "no-generator": "{wanted} is needed, {installed} is installed: pip install"
     " 'grader[instructor]'",
     "no-goldens": "{assignment} has no goldens in this course",

@@ -14,7 +14,8 @@ from .problems import Unusable
 
 DUPLICATE = "duplicate-of "
 SCORED = "scored"
-STATUS = rf"^({SCORED}|equivalent|message-only|outside-the-contract|{DUPLICATE}m-[0-9a-f]+)$"
+ID = "[A-Za-z0-9][A-Za-z0-9_.-]*"
+STATUS = rf"^({SCORED}|equivalent|message-only|outside-the-contract|{DUPLICATE}{ID})$"
 
 
 class Edit(BaseModel):
@@ -38,7 +39,7 @@ class Mutant(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
-    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    id: Annotated[str, Field(pattern=f"^{ID}$")]
     edits: Annotated[tuple[Edit, ...], Field(min_length=1)]
     hangs: bool = False
     public: bool = False
@@ -121,6 +122,11 @@ class MechanicalMutant(Mutant):
         return self
 
     @property
+    def original(self) -> str | None:
+        """Id of the mutant that it duplicates."""
+        return self.status.removeprefix(DUPLICATE) if self.status.startswith(DUPLICATE) else None
+
+    @property
     def kind(self) -> Kind:
         """Where it comes from."""
         return Kind.MECHANICAL
@@ -136,11 +142,22 @@ class MechanicalMutant(Mutant):
         return f"{self.operator}, line {self.line}"
 
 
+class Property(BaseModel):
+    """Something that the chapter says of every right implementation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Annotated[str, Field(min_length=1)]
+    title: str
+    follows_from: tuple[str, ...] = ()
+
+
 class SemanticLibrary(BaseModel):
     """The content of ``semantic.toml``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    property: tuple[Property, ...] = ()
     mutant: tuple[SemanticMutant, ...] = ()
 
 

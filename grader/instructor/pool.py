@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from grader.instructor.candidates import GENERATOR, Candidate
-from grader.mutants import DUPLICATE, Edit, MechanicalMutant, MechanicalPool
+from grader.mutants import Edit, MechanicalMutant, MechanicalPool
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ def merge(old: MechanicalPool, candidates: Iterable[Candidate]) -> tuple[Mechani
     found = {candidate.id: candidate for candidate in candidates}
     kept = tuple(_moved(decided[id_], found[id_]) for id_ in found if id_ in decided)
     vanished = tuple(mutant for mutant in old.mutant if mutant.id not in found)
-    gone = {DUPLICATE + mutant.id for mutant in vanished}
+    gone = {mutant.id for mutant in vanished}
     drift = Drift(
         new=tuple(candidate for id_, candidate in found.items() if id_ not in decided),
         vanished=vanished,
-        stale=tuple(mutant for mutant in kept if mutant.status in gone),
+        stale=tuple(mutant for mutant in kept if mutant.original in gone),
     )
     return old.model_copy(update={"mutant": kept, "generator": GENERATOR}), drift
 

@@ -395,6 +395,7 @@ class TestHash:
             "fixtures/B/values.npz",
             "tests/course/B/test_b.py",
             "tests/gold/B/test_b.py",
+            "tests/differential/B/test_b.py",
             "tests/starter/B/test_b.py",
         ],
     )

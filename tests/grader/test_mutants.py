@@ -178,7 +178,13 @@ class TestDocuments:
 
     @pytest.mark.parametrize(
         "status",
-        ["equivalent", "message-only", "outside-the-contract", "duplicate-of m-0b"],
+        [
+            "equivalent",
+            "message-only",
+            "outside-the-contract",
+            "duplicate-of m-0b",
+            "duplicate-of s01",
+        ],
     )
     def test_an_exclusion_needs_a_reason(self, status: str) -> None:
         """And more than blanks."""
@@ -187,12 +193,19 @@ class TestDocuments:
         assert not mechanical(status=status, reason="no test can tell").scored
 
     @pytest.mark.parametrize(
-        "status", ["", "Scored", "killed", "duplicate-of", "duplicate-of s01", "scored\n"]
+        "status", ["", "Scored", "killed", "duplicate-of", "duplicate-of s 01", "scored\n"]
     )
     def test_an_unknown_status_is_refused(self, status: str) -> None:
         """A slip of the pen must not include or exclude a mutant."""
         with pytest.raises(ValueError, match="status"):
             mechanical(status=status, reason="r")
+
+    def test_a_duplicate_names_its_original(self) -> None:
+        """A generated mutant or a named one; others have none."""
+        assert mechanical(status="duplicate-of m-0b", reason="r").original == "m-0b"
+        assert mechanical(status="duplicate-of s01", reason="r").original == "s01"
+        assert mechanical(status="equivalent", reason="r").original is None
+        assert mechanical().original is None
 
     @pytest.mark.parametrize("name", ["", "../s01", "s 01", "-s01", "s01\n"])
     def test_a_name_that_reports_could_not_show_is_refused(self, name: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from grader.course import Assignment, builtin_root, load_course
 
 TOY = Path(__file__).resolve().parents[1] / "cli" / "toy"
-PARTS = ("reference", "mutants", "fixtures", "tests/course", "tests/gold")
+PARTS = ("reference", "mutants", "fixtures", "tests/course", "tests/gold", "tests/differential")
 
 
 @pytest.fixture

@@ -210,6 +210,16 @@ def test_drift_names_duplicates_of_what_vanished() -> None:
     assert [mutant.id for mutant in pool.mutant] == [second.id, third.id]
 
 
+def test_a_duplicate_of_a_named_mutant_never_goes_stale() -> None:
+    """Named ones are written by hand, and no generation makes or drops them."""
+    first, second = generate("m", SOURCE)[:2]
+    judged = decide(second, "duplicate-of s05", "The same bytecode.")
+    old = MechanicalPool(generator="mutmut 0", module="m", mutant=(decide(first, "scored"), judged))
+    pool, drift = merge(old, [second])
+    assert pool.mutant == (judged,)
+    assert drift.stale == ()
+
+
 @given(st.data())
 def test_no_decision_is_ever_lost(data: st.DataObject) -> None:
     """Each stands in the pool or in the drift, and never in both."""
