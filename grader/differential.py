@@ -19,7 +19,7 @@ ORACLE = "oracle.py"
 class Comparison:
     """What comparing one implementation came to."""
 
-    made: int  # how many inputs gave the same
+    made: int  # how many inputs gave the same, up to the first that didn't
     test: str | None = None  # the first that found a difference
     witness: str | None = None  # the input, and what came of it
 
@@ -65,8 +65,10 @@ def compare_pairs(
 
 
 def _comparison(tests: list[CourseTest]) -> Comparison:
-    made = sum(test.passed for test in tests)
     first = next((test for test in tests if test.result == "failed"), None)
+    # A run goes on for a moment after its first failure.
+    until = tests.index(first) if first else len(tests)
+    made = sum(test.passed for test in tests[:until])
     if first is None:
         # What was not compared is not known to be the same.
         left = next((test.name for test in tests if not test.passed), None)

@@ -25,6 +25,7 @@ from grader.twinning import render as render_twins
 from .exits import Exit
 from .options import Chosen, Place, ProgressBar, course_option, sandbox_options
 from .output import show
+from .triage import triage_mutants
 
 
 @click.group("fixtures")
@@ -161,13 +162,21 @@ def make_twins(place: Place, assignment: str, *, write: bool, **typed: Any) -> i
 @sandbox_options
 @course_option
 def verify_mutants(place: Place, assignment: str, **typed: Any) -> int:  # noqa: ANN401 — click's own values
-    """Verify that each mutant applies, differs, and is caught by those who should catch it."""
+    """Verify a library: mutants, decisions on them, and what each property catches.
+
+    Each edit applies once; each scored mutant is caught by the gold suite; decisions are reviewed,
+    and the frozen pool is what its generator gives; each property catches something.
+    """
     chosen = place.assignment(assignment)
     with ProgressBar() as bar:
         options: Options = Chosen(**typed).options(bar.tell)
         verification = verify(chosen, options)
     if verification.matrix:
         show(_matrix(chosen, verification))
+    if verification.properties:
+        show(_properties(verification))
+    for note in verification.notes:
+        show(note)
     for finding in verification.findings:
         show(Text.assemble((finding.subject, "red"), f"  {finding.text}"))
     if verification.good:
@@ -201,5 +210,15 @@ def _matrix(assignment: Assignment, verification: Verification) -> Table:
         table.add_row(test, *("x" if row[name] else "·" for name in ids))
     return table
 
+
+def _properties(verification: Verification) -> Table:
+    """Return what the gold suite's tests of each property catch."""
+    table = Table("property", "caught", "by it alone", box=None, pad_edge=False)
+    for one in verification.properties:
+        table.add_row(one.property.id, str(len(one.caught)), str(len(one.alone)))
+    return table
+
+
+mutants.add_command(triage_mutants)
 
 COMMANDS = (fixtures, mutants)

@@ -1,7 +1,7 @@
 """Verifies a library of mutants: that each is a fault, and that tests can see it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.course import Assignment
 from grader.course_tests import CourseTest, run_course_tests
@@ -13,15 +13,10 @@ from grader.problems import Unusable
 from grader.submission import freeze
 from grader.verdict import Result
 
+from .decisions import decision_findings, drift_findings
+from .finding import Finding
+from .properties import Catch, catches, named_properties, property_findings
 from .suites import SUITES, faults
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong with a library."""
-
-    subject: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -31,6 +26,8 @@ class Verification:
     findings: tuple[Finding, ...]
     matrix: Mapping[str, Mapping[str, bool]]  # course test → mutant → whether it fails
     gold: Grade | None
+    properties: tuple[Catch, ...] = ()
+    notes: tuple[str, ...] = ()  # what could not be verified here, and why
 
     @property
     def good(self) -> bool:
@@ -39,7 +36,12 @@ class Verification:
 
 
 def verify(assignment: Assignment, options: Options) -> Verification:
-    """Verify that each mutant applies, differs, and is caught by those who should catch it.
+    """Verify a library as a whole.
+
+    Each edit applies once and makes another program; decisions are reviewed and the frozen pool is
+    what its generator gives; the gold suite catches each scored mutant, the course's tests those
+    that name them; each property of the chapter catches something, and, unless it follows from
+    another, something that no other does.
 
     Raises
     ------
@@ -56,13 +58,20 @@ def verify(assignment: Assignment, options: Options) -> Verification:
     broken = [Finding(name, text) for name, text in defects(everyone, assignment.source).items()]
     if broken:
         return Verification(tuple(broken), {}, None)
-    gold = grade(assignment, freeze(assignment.gold_path), options)
+    suite = freeze(assignment.gold_path)
+    gold = grade(assignment, suite, replace(options, matrix=True))
     matrix = course_matrix(assignment, options)
-    findings = [*_gold(gold), *_course(assignment.semantic, matrix)]
-    for suite in SUITES:
-        for test, why in faults(assignment, suite, options).items():
-            findings.append(Finding(test, f"of the {suite} suite {why}"))
-    return Verification(tuple(findings), matrix, gold)
+    drift, note = drift_findings(assignment)
+    findings = [*decision_findings(assignment), *drift, *_gold(gold)]
+    findings += _course(assignment.semantic, matrix)
+    naming = named_properties(suite)
+    found = catches(assignment.properties, naming, gold)
+    if assignment.properties and gold.graded:
+        findings += property_findings(assignment, naming, gold, found)
+    for name in SUITES:
+        for test, why in faults(assignment, name, options).items():
+            findings.append(Finding(test, f"of the {name} suite {why}"))
+    return Verification(tuple(findings), matrix, gold, tuple(found), (note,) if note else ())
 
 
 def _gold(gold: Grade) -> list[Finding]:

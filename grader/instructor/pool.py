@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from grader.instructor.candidates import GENERATOR, Candidate
 from grader.mutants import Edit, MechanicalMutant, MechanicalPool
 
+PROPOSED = "proposed: "
+"""How the reason of a status begins that nobody has reviewed yet."""
+
 
 @dataclass(frozen=True)
 class Drift:
@@ -49,6 +52,15 @@ def merge(old: MechanicalPool, candidates: Iterable[Candidate]) -> tuple[Mechani
         stale=tuple(mutant for mutant in kept if mutant.original in gone),
     )
     return old.model_copy(update={"mutant": kept, "generator": GENERATOR}), drift
+
+
+def extend(
+    old: MechanicalPool, new: Iterable[MechanicalMutant], candidates: Iterable[Candidate]
+) -> MechanicalPool:
+    """Return the pool with mutants added, in the order of generation; all others stay."""
+    place = {candidate.id: number for number, candidate in enumerate(candidates)}
+    everyone = sorted([*old.mutant, *new], key=lambda mutant: place.get(mutant.id, len(place)))
+    return old.model_copy(update={"mutant": tuple(everyone)})
 
 
 def parse(text: str) -> MechanicalPool:

@@ -63,6 +63,7 @@ def _mirrored(x: Array, lengths: list[int]) -> Array:
     return expected
 
 
+@pytest.mark.property("involution")
 @quick
 @given(_batches())
 def test_reversing_twice_changes_nothing(batch: Batch) -> None:
@@ -71,6 +72,7 @@ def test_reversing_twice_changes_nothing(batch: Batch) -> None:
     np.testing.assert_array_equal(reverse_padded(reverse_padded(x, lengths), lengths), x)
 
 
+@pytest.mark.property("mirror and fix")
 @quick
 @given(_batches(), st.sampled_from([np.int32, np.float32, np.float64]))
 def test_real_steps_are_mirrored_and_padding_stays(batch: Batch, dtype: type[np.generic]) -> None:
@@ -87,6 +89,7 @@ def test_real_steps_are_mirrored_and_padding_stays(batch: Batch, dtype: type[np.
     np.testing.assert_array_equal(x, before)
 
 
+@pytest.mark.property("mirror and fix")
 @quick
 @given(
     _batches(),
@@ -102,6 +105,7 @@ def test_the_index_follows_its_formula(batch: Batch, kind: type) -> None:
     np.testing.assert_array_equal(reverse_padded(x, given_lengths), _mirrored(x, lengths))
 
 
+@pytest.mark.property("mirror and fix")
 @quick
 @given(_batches())
 def test_gradients_take_the_same_permutation(batch: Batch) -> None:
@@ -112,6 +116,7 @@ def test_gradients_take_the_same_permutation(batch: Batch) -> None:
     np.testing.assert_array_equal(leaf.grad, _mirrored(x, lengths))
 
 
+@pytest.mark.property("plain flip")
 @quick
 @given(_batches())
 def test_without_lengths_it_is_a_plain_flip(batch: Batch) -> None:
@@ -125,6 +130,7 @@ def test_without_lengths_it_is_a_plain_flip(batch: Batch) -> None:
     np.testing.assert_array_equal(leaf.grad, x[::-1])
 
 
+@pytest.mark.property("plain flip")
 @quick
 @given(_batches(features=(2,)))
 def test_without_lengths_the_layer_reads_every_step(batch: Batch) -> None:
@@ -138,6 +144,7 @@ def test_without_lengths_the_layer_reads_every_step(batch: Batch) -> None:
     np.testing.assert_array_equal(out, full.numpy(), strict=True)
 
 
+@pytest.mark.property("per-sequence equivalence")
 @quick
 @given(_batches(features=(1,)))
 def test_running_sums_become_prefix_and_suffix_sums(batch: Batch) -> None:
@@ -152,6 +159,7 @@ def test_running_sums_become_prefix_and_suffix_sums(batch: Batch) -> None:
     np.testing.assert_array_equal(out.numpy(), expected)
 
 
+@pytest.mark.property("per-sequence equivalence")
 @recurrent
 @quick
 @given(_batches(features=(2,)))
@@ -175,6 +183,7 @@ def test_a_batch_equals_its_sequences_alone(cell: type[GRU], batch: Batch) -> No
         assert not leaf.grad[n:, b].any()
 
 
+@pytest.mark.property("padding is inert")
 @recurrent
 @quick
 @given(_batches(features=(2,)), st.floats(-50, 50))
@@ -204,6 +213,7 @@ def _all_raise(calls: list[Callable[[], object]]) -> None:
             call()
 
 
+@pytest.mark.property("bad lengths")
 @quick
 @given(_batches(features=(1,)), st.integers(-3, 9), st.data())
 def test_a_length_outside_the_batch_raises(batch: Batch, bad: int, data: st.DataObject) -> None:
@@ -215,6 +225,7 @@ def test_a_length_outside_the_batch_raises(batch: Batch, bad: int, data: st.Data
     _all_raise([*_every_way_in(x, lengths), lambda: reversal_index(lengths, len(x))])
 
 
+@pytest.mark.property("bad lengths")
 @pytest.mark.parametrize(
     "lengths",
     [
@@ -234,6 +245,7 @@ def test_lengths_that_are_no_row_of_integers_raise(lengths: Any) -> None:
     _all_raise([*_every_way_in(x, lengths), lambda: reversal_index(lengths, 3)])
 
 
+@pytest.mark.property("bad lengths")
 @quick
 @given(_batches(features=(1,)), st.lists(st.just(1), max_size=6))
 def test_a_wrong_count_of_lengths_raises(batch: Batch, lengths: list[int]) -> None:
@@ -244,6 +256,7 @@ def test_a_wrong_count_of_lengths_raises(batch: Batch, lengths: list[int]) -> No
     _all_raise(_every_way_in(x, lengths))
 
 
+@pytest.mark.property("bad lengths")
 @pytest.mark.parametrize("lengths", [None, [1], [1, 1, 1]])
 @pytest.mark.parametrize("x", [np.array(1.0), np.ones(3)])
 def test_a_batch_needs_two_dimensions(x: Array, lengths: list[int] | None) -> None:
