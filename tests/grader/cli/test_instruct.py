@@ -91,7 +91,8 @@ def test_a_good_library_is_verified() -> None:
     """With the table of who catches what."""
     ran = call("mutants", "verify", "T1", "--course", TOY, "--sandbox", "process", "--jobs", "1")
     assert ran.code == 0
-    *table, last = ran.out.splitlines()
+    *table, note, last = ran.out.splitlines()
+    assert note == "the pool is made by hand, so no generator was compared with it"
     assert last == "5 scored mutants: each applies, differs and is caught"
     assert [line.split() for line in table] == [
         ["course", "test", "s01", "s02"],
@@ -99,6 +100,25 @@ def test_a_good_library_is_verified() -> None:
         ["test_zero", "x", "·"],
         ["test_negative", "·", "x"],
     ]
+
+
+def test_what_properties_catch_is_told(toy: Path) -> None:
+    """And which of them catches nothing that no other does."""
+    semantic = toy / "mutants" / "T1" / "semantic.toml"
+    tables = [f'[[property]]\nid = "{name}"\ntitle = "t"\n' for name in ("doubling", "refusal")]
+    semantic.write_text("\n".join([*tables, semantic.read_text(encoding="utf-8")]), "utf-8")
+    gold = toy / "tests" / "gold" / "T1" / "test_gold.py"
+    _edit(gold, "@given(", '@pytest.mark.property("doubling")\n@given(')
+    ran = call("mutants", "verify", "T1", "--course", toy, "--sandbox", "process", "--jobs", "1")
+    assert ran.code == 1
+    lines = [line.split() for line in ran.out.splitlines()]
+    start = lines.index(["property", "caught", "by", "it", "alone"])
+    assert lines[start + 1 : start + 3] == [["doubling", "3", "3"], ["refusal", "0", "0"]]
+    assert "refusal  catches nothing: no scored mutant violates it" in ran.out
+    assert (
+        "test_gold.py::test_refuses_what_is_negative  of the gold suite names none" not in ran.out
+    )
+    assert "test_refuses_what_is_negative  of the gold suite names no property" in ran.out
 
 
 def test_a_spoiled_library_is_exit_1_with_each_finding(toy: Path) -> None:
