@@ -192,8 +192,17 @@ def test_the_layer_is_the_same(seed: int, kind: str, dtype: str, cell: str) -> N
             facts[f"the gradient of {half}.{name}"] = parameter.grad
         return facts
 
-    drawn = f"np.random.default_rng({seed}).normal(size={shape})"
-    text = f"bidirectional of two {cell}s, lengths={lengths!r}, x = {drawn} as {dtype} ({batch})"
+    modules = (
+        "RunningSum(2), RunningSum(3)" if cell == "running sum" else f"{cell}(2, 2), {cell}(2, 3)"
+    )
+    given = {"leaf": "a Tensor that requires its gradient", "tensor": "a Tensor"}.get(
+        batch, "an array"
+    )
+    text = (
+        f"bidirectional({modules}, x, lengths={lengths!r}), x {given} of"
+        f" np.random.default_rng({seed}).normal(size={shape}) as {dtype},"
+        f" parameters drawn with rng=np.random.default_rng({seed})"
+    )
     _agree(text, work, TOLERANCE[dtype])
 
 

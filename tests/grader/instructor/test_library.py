@@ -21,6 +21,17 @@ status = "scored"
 replace = "n is negative"
 with = "negative: n"
 """
+UNREVIEWED = """
+[[mutant]]
+id = "m-0000000b"
+operator = "number"
+line = 9
+status = "duplicate-of m-00000004"
+reason = "proposed: It compiles to the bytecode of m-00000004."
+[[mutant.edits]]
+replace = "if n < 0:"
+with = "if n < -0:"
+"""
 UNCAUGHT = """
 [[mutant]]
 id = "s03"
@@ -90,7 +101,7 @@ def _edit(path: Path, old: str, new: str) -> None:
 def spoiled(toy_copy: Callable[[], Path], options: Options) -> Verification:
     """Verify a library in which much is wrong that only a run shows."""
     root = toy_copy()
-    _append(root / "mutants" / "T1" / "mechanical.toml", MISSED)
+    _append(root / "mutants" / "T1" / "mechanical.toml", MISSED + UNREVIEWED)
     _append(root / "mutants" / "T1" / "semantic.toml", UNCAUGHT)
     _edit(root / "mutants" / "T1" / "semantic.toml", '"test_zero"]', '"test_negative"]')
     _append(root / "tests" / "gold" / "T1" / "test_gold.py", WRONG_TESTS + STRICT_TESTS)
@@ -117,6 +128,21 @@ def test_a_good_library_is_good(toy_copy: Callable[[], Path], options: Options) 
     }
     assert found.gold is not None
     assert found.gold.passed
+
+
+def test_what_could_not_be_verified_is_said(toy_copy: Callable[[], Path], options: Options) -> None:
+    """And is no finding: a pool that was made by hand has no generator."""
+    found = verify(_assignment(toy_copy()), options)
+    assert found.notes == ("the pool is made by hand, so no generator was compared with it",)
+    assert found.properties == ()
+
+
+def test_what_is_wrong_with_decisions_is_found(spoiled: Verification) -> None:
+    """A proposal that nobody has reviewed, and a duplicate of an excluded mutant."""
+    assert _texts(spoiled, "m-0000000b") == [
+        "is duplicate-of m-00000004 by proposal: review it and reword its reason",
+        "is a duplicate of m-00000004, which is no scored mutant",
+    ]
 
 
 def test_a_mutant_that_the_gold_suite_misses_is_found(spoiled: Verification) -> None:
