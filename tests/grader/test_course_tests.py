@@ -1,12 +1,13 @@
 """The course's tests on implementations: results by name, kinds, and what ends a run."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.course import Assignment, Limits, load_course
-from grader.course_tests import CourseTest, run_course_tests
+from grader.course_tests import CourseTest, Suite, run_course_tests, run_suite
 from grader.problems import Unusable
 from grader.sandbox.process import ProcessSandbox
 
@@ -117,6 +118,37 @@ def test_several_implementations_are_run_on_several_workers(assignment: Assignme
         "right": set(),
         "s01": {"test_doubles", "test_zero"},
         "s02": {"test_negative"},
+    }
+
+
+def test_a_run_may_end_with_its_first_failure(assignment: Assignment) -> None:
+    """What comes after it is not run, and is neither a pass nor a failure."""
+    path = assignment.tests_path / "test_double.py"
+    path.write_text(
+        "import time\n\ndef test_good(): pass\n\ndef test_bad(): assert 0\n\n"
+        "def test_endless(): time.sleep(60)\n",
+        encoding="utf-8",
+    )
+    suite = replace(Suite.read(assignment, "course"), to_first_failure=True)
+    found = run_suite(suite, {"": assignment.source}, ProcessSandbox(Limits()), 1)[""]
+    assert {test.name: test.result for test in found} == {
+        "test_good": "passed",
+        "test_bad": "failed",
+        "test_endless": "not run",
+    }
+
+
+def test_a_suite_may_bring_modules_for_each_implementation(assignment: Assignment) -> None:
+    """Served from memory beside it, each its own."""
+    path = assignment.tests_path / "test_double.py"
+    path.write_text("import beside\n\ndef test_it(): assert beside.GOOD\n", encoding="utf-8")
+    texts = {name: {"beside.py": f"GOOD = {name == 'right'}\n"} for name in ("right", "wrong")}
+    suite = replace(Suite.read(assignment, "course"), beside=texts)
+    sources = dict.fromkeys(texts, assignment.source)
+    found = run_suite(suite, sources, ProcessSandbox(Limits()), 2)
+    assert {name: tests[0].passed for name, tests in found.items()} == {
+        "right": True,
+        "wrong": False,
     }
 
 

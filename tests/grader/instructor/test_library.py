@@ -55,12 +55,13 @@ caught_by = ["test_zero"]
 replace = "from toy.step import step"
 with = "from toy.step import stop as step"
 """
-STRICT_TESTS = """
+STRICT_TEST = """
 
 def test_wording() -> None:
     with pytest.raises(ValueError, match="negative"):
         double(-1)
-
+"""
+IDLE_TEST = """
 
 def test_exists() -> None:
     assert callable(double)
@@ -104,7 +105,7 @@ def spoiled(toy_copy: Callable[[], Path], options: Options) -> Verification:
     _append(root / "mutants" / "T1" / "mechanical.toml", MISSED + UNREVIEWED)
     _append(root / "mutants" / "T1" / "semantic.toml", UNCAUGHT)
     _edit(root / "mutants" / "T1" / "semantic.toml", '"test_zero"]', '"test_negative"]')
-    _append(root / "tests" / "gold" / "T1" / "test_gold.py", WRONG_TESTS + STRICT_TESTS)
+    _append(root / "tests" / "gold" / "T1" / "test_gold.py", WRONG_TESTS + IDLE_TEST)
     _append(
         root / "tests" / "course" / "T1" / "test_double.py",
         "\n\ndef test_odd() -> None:\n    assert double(1) == 3\n",
@@ -170,14 +171,23 @@ def test_a_gold_test_that_doesnt_hold_is_found(spoiled: Verification) -> None:
     assert _texts(spoiled, "test_gold.py::test_none") == ["of the gold suite is vacuous"]
 
 
-def test_a_gold_test_that_reacts_to_form_or_to_nothing_is_found(spoiled: Verification) -> None:
-    """The wording is left open, and that a function exists is no behaviour."""
-    assert _texts(spoiled, "test_wording") == [
-        "of the gold suite fails on a rewrite that behaves the same"
-    ]
+def test_a_gold_test_that_reacts_to_nothing_is_found(spoiled: Verification) -> None:
+    """That a function exists is no behaviour."""
     assert _texts(spoiled, "test_exists") == [
         "of the gold suite passes on code that does no work at all"
     ]
+
+
+def test_a_gold_test_that_reacts_to_form_is_found(
+    toy_copy: Callable[[], Path], options: Options
+) -> None:
+    """The wording is left open; and it has the status that a student's would have."""
+    root = toy_copy()
+    _append(root / "tests" / "gold" / "T1" / "test_gold.py", STRICT_TEST)
+    found = verify(_assignment(root), options)
+    said = "of the gold suite fails on a rewrite that behaves the same"
+    assert _texts(found, "test_wording") == [said]
+    assert _texts(found, "test_gold.py::test_wording") == ["of the gold suite is too strict"]
 
 
 def test_a_course_test_that_fails_on_the_reference_is_found(spoiled: Verification) -> None:
