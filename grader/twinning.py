@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from .course import Assignment
 from .course_tests import CourseTest, run_course_tests, run_gold_suite
+from .differential import FOLDER, compare
 from .messages import message
 from .problems import Void
 from .sandbox import Sandbox
@@ -59,12 +60,12 @@ def twin_pool(
 
 
 def make_pool(assignment: Assignment, key: bytes | None, sandbox: Sandbox, jobs: int) -> PoolFile:
-    """Make twins and run the course's own suites on them; what one fails is told of it.
+    """Make twins, run the course's own suites on them, and compare them with the reference.
 
     Parameters and errors are those of `twin_pool`.
     """
     whole = _unverified(assignment, key)
-    implementations: dict[str, str | bytes] = {seed: whole.twin(seed) for seed in whole.seeds}
+    implementations = {seed: whole.twin(seed) for seed in whole.seeds}
     discarded: dict[str, str] = {}
     for suite in _suites(assignment):
         results = suite(
@@ -74,6 +75,10 @@ def make_pool(assignment: Assignment, key: bytes | None, sandbox: Sandbox, jobs:
         for seed in whole.seeds:
             if failing := _failing(results[seed], holding):
                 discarded.setdefault(seed, f"{failing} fails on it")
+    if (assignment.course.root / "tests" / FOLDER / assignment.id).is_dir():
+        for seed, witness in compare(assignment, implementations, sandbox, jobs).items():
+            if witness is not None:
+                discarded.setdefault(seed, f"it differs: {witness}")
     seeds = tuple(seed for seed in whole.seeds if seed not in discarded)
     if not seeds:
         why = next(iter(discarded.values()))
