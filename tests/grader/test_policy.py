@@ -125,18 +125,27 @@ def coin(chance: float, seed: int, *, by_text: bool) -> Callable[[Cell], Deed]:
     return deed
 
 
-def gradings(applied: Policy, chance: float, faults: Sequence[Mutant], **how: Any) -> list[Score]:
-    """Return the scores of suites of one honest test and one coin."""
+def grading(
+    applied: Policy,
+    chance: float,
+    faults: Sequence[Mutant],
+    seed: int,
+    *,
+    by_text: bool,
+    caught: Sequence[str] = (),
+) -> Score:
+    """Return the score of a suite of one coin and one honest test, which has caught some faults."""
     twins = tuple(f"twin-{number}" for number in range(applied.twins))
-    honest = Sim("honest", on=dict.fromkeys(how.get("caught", ()), "fail"))
-    found = []
-    for seed in range(GRADINGS):
-        test = Sim("coin", chance=coin(chance, seed, by_text=how["by_text"]))
-        suite = Suite((honest, test))
-        asked = request(suite, tuple(faults), SETTINGS, policy=applied, twins=twins)
-        verdicts = judgement(SimulatedLab(suite).solve(asked))[1]
-        found.append(score(list(verdicts.values()), SETTINGS.threshold_percent))
-    return found
+    honest = Sim("honest", on=dict.fromkeys(caught, "fail"))
+    suite = Suite((honest, Sim("coin", chance=coin(chance, seed, by_text=by_text))))
+    asked = request(suite, tuple(faults), SETTINGS, policy=applied, twins=twins)
+    verdicts = judgement(SimulatedLab(suite).solve(asked))[1]
+    return score(list(verdicts.values()), SETTINGS.threshold_percent)
+
+
+def gradings(applied: Policy, chance: float, faults: Sequence[Mutant], **how: Any) -> list[Score]:
+    """Return the scores of many such suites."""
+    return [grading(applied, chance, faults, seed, **how) for seed in range(GRADINGS)]
 
 
 class TestSimulation:

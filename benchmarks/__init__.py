@@ -1,0 +1,1 @@
+"""Measurements: ratios and frequencies, which no test asserts."""
