@@ -118,7 +118,8 @@ def _warnings(
         yield from _remarks(look)
     module = assignment.module
     names = {name.replace(":", ".") for look in looks for name, _ in look.imports}
-    if looks and not any(f"{name}.".startswith(f"{module}.") for name in names):
+    all_read = bool(looks) and all(look.problem is None for look in looks)
+    if all_read and not any(f"{name}.".startswith(f"{module}.") for name in names):
         yield message("untested-module", module=module, assignment=assignment.id)
     calibration = known.calibration.last[1] if known.targets else None
     if calibration is not None and calibration.left_out:

@@ -218,6 +218,8 @@ def _unimportable(failure: Failure) -> Message:
     """Say why a file could not be imported on the course's code."""
     if failure.exception == "ModuleNotFoundError":
         return message("broken-module", why=failure.message, at=at(failure))
+    if failure.exception == "ImportPathMismatchError":
+        return message("broken-same-name")
     return message("broken-import", exception=_named(failure), at=at(failure))
 
 
