@@ -78,7 +78,7 @@ TEXTS: dict[str, str] = {
     "broken-import": "can't be imported on the course's code: {exception}{at}",
     "broken-module": "can't be imported: {why}{at}; where tests are graded there are only your own"
     " files, the course's modules, Python's own, numpy, pytest and hypothesis",
-    "broken-same-name": "can't be imported, since a file in another folder has the same name: rename"
+    "broken-same-name": "can't be imported, since a file in another folder has its name: rename"
     " one of them",
     "broken-import-time": "reading the file took over {seconds:g} s: move the work into tests, and"
     " make it smaller",
