@@ -21,7 +21,7 @@ ENTRIES_A_FACT = 10  # more would not fit into one line
 MOST_FUNCTIONS = 300  # of all files together
 OLDEST = (3, 11)  # what later versions of Python understand is refused everywhere alike
 HINTS = ("check", "prop", "test", "Test", "TEST", "tset", "tets", "tes_", "_test", "should", "it_")
-HELPERS = ("fixture", "composite")
+HELPERS = ("fixture", "composite", "rule(", "invariant(")
 
 Place = tuple[str, int]
 T = TypeVar("T")

@@ -56,7 +56,12 @@ class Case:
 
 def suite(cases: Iterable[Case]) -> dict[str, str | bytes]:
     """Return cases as the files of one submission, behind one that catches everything."""
-    return {"test_0.py": HEAD + STRONG, **{case.path: case.content for case in cases}}
+    return {"test_0.py": HEAD + STRONG, **alone(cases)}
+
+
+def alone(cases: Iterable[Case]) -> dict[str, str | bytes]:
+    """Return cases as the files of one submission that holds nothing else."""
+    return {case.path: case.content for case in cases}
 
 
 def of_file(grade: Grade, path: str) -> list[GradedTest]:

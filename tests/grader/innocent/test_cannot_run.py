@@ -8,11 +8,10 @@ from grader.cli.exits import Exit, exit_of
 from grader.grade import Grade
 from grader.submission import freeze
 
-from .case import HEAD, STRONG, Case, check, reasons, suite, told, warned
+from .case import HEAD, Case, check, reasons, suite, told, warned
 from .conftest import Grading
 
 GOOD = "def test_three():\n    assert double(3) == 6\n"
-ALL = ("*",)
 
 CASES = (
     Case(
@@ -90,6 +89,37 @@ CASES = (
 CONFTEST = "import pytest\n\n@pytest.fixture\ndef three():\n    return 3\n"
 
 
+CONNECTS = """\
+import socket
+
+def test_it():
+    socket.create_connection(("127.0.0.1", 9), 1)
+"""
+# Where the course allows all imports.
+OPEN = (
+    Case(
+        "N04-not-installed",
+        "import pandas\n",
+        "broken",
+        "broken-module",
+        ("No module named 'pandas' at test_n04_not_installed.py, line 5", "there are only"),
+    ),
+    Case(
+        "N48-connects",
+        CONNECTS,
+        "invalid",
+        "invalid-network",
+        ("there is none where tests are graded",),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def opened(grading: Grading) -> Grade:
+    """Return the grade of the cases for a course that allows all imports."""
+    return grading(suite(OPEN), allowed_imports=("*",))
+
+
 @pytest.fixture(scope="module")
 def graded(grading: Grading) -> Grade:
     """Return the grade of all cases together."""
@@ -120,28 +150,10 @@ def test_nothing_is_graded_where_no_file_can_be_read(number: str, grading: Gradi
     assert warned(found, "untested-module") == []
 
 
-@pytest.mark.parametrize(
-    ("number", "source", "expected", "words"),
-    [
-        ("N04", "import pandas\n", ("broken", "broken-module"), "No module named 'pandas' at"),
-        (
-            "N48",
-            "import socket\n\ndef test_it():\n    socket.create_connection(('127.0.0.1', 9), 1)\n",
-            ("invalid", "invalid-network"),
-            "there is none where tests are graded",
-        ),
-    ],
-    ids=["N04", "N48"],
-)
-def test_a_course_that_allows_all_imports_says_what_there_is(
-    number: str, source: str, expected: tuple[str, str], words: str, grading: Grading
-) -> None:
+@pytest.mark.parametrize("case", OPEN, ids=lambda case: case.id)
+def test_a_course_that_allows_all_imports_says_what_there_is(case: Case, opened: Grade) -> None:
     """A package that isn't installed, and a network."""
-    path = f"test_{number}.py"
-    files = {"test_0.py": HEAD + STRONG, path: HEAD + source}
-    found = grading(files, place=f"open-{number}", allowed_imports=ALL)
-    assert told(found, path) == {expected}
-    assert words in reasons(found, path)
+    check(case, opened)
 
 
 @pytest.mark.parametrize("number", ["N37"])

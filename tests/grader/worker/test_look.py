@@ -56,6 +56,7 @@ def test_absolute_imports_are_found_wherever_they_are(
         ("def it_holds(): pass", ["it_holds"]),
         ("class TestIt:\n    def tset_it(self): pass", ["TestIt.tset_it"]),
         ("class Case(TestCase):\n    def check_it(self): pass", ["Case.check_it"]),
+        ("class TestIt(Machine):\n    @invariant()\n    def check_it(self): pass", []),
         ("class Case(TestCase):\n    @given(x)\n    def any(self, n): pass", ["Case.any"]),
         (
             "class TestIt:\n    def check(self): pass\n    def test_it(self): self.check()",
