@@ -64,7 +64,9 @@ def test_an_input_that_is_never_drawn_lets_a_fault_through(case: Case, narrow: G
     assert verdicts(narrow)["s01"] == "killed"
     missed = found_on("s02", narrow)
     assert missed.result.value == "survived"
-    assert hint(missed, narrow) == "Check that -1 raises."
+    advice = hint(missed, narrow)
+    assert advice is not None
+    assert advice.endswith("Check that -1 raises.")
 
 
 @pytest.mark.parametrize("case", ON_IMPORT, ids=lambda case: case.id)
