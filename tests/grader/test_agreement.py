@@ -12,8 +12,6 @@ from grader.submission import Submission
 
 TOY = Path(__file__).with_name("cli") / "toy"
 HONEST = """
-import unittest
-
 import pytest
 from hypothesis import given, strategies as st
 
@@ -32,9 +30,8 @@ class TestRefusal:
             double(n)
 
 
-class Old(unittest.TestCase):
-    def test_zero(self):
-        self.assertEqual(double(0), 0)
+def test_zero():
+    assert double(0) == 0
 """
 STRICT = """
 import pytest
@@ -75,7 +72,7 @@ def test_form_is_told_from_behaviour(first: dict[str, str]) -> None:
     """A wording is open, and that a function exists is no behaviour."""
     assert first["test_strict.py::test_wording"] == "too_strict"
     assert first["test_strict.py::test_nothing"] == "vacuous"
-    assert first["test_honest.py::Old::test_zero"] == "valid"
+    assert first["test_honest.py::TestRefusal::test_below_zero[-1]"] == "valid"
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
