@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from .twins.pool import Pool
 from .worker import wire
 
 ROOT = "tests"
+# The parser of CPython 3.11 keeps one count for all threads, and ends in a SystemError where two
+# of them parse at once.
+PARSING = threading.Lock()
 STRIDE = 11  # attempts at a sighting meet other texts than the sightings beside it
 
 
@@ -76,7 +80,11 @@ class Jobs:
     shrink: bool = False
 
     def __call__(self, cell: Cell) -> wire.Cell:
-        """Return what a worker needs to run ``cell``."""
+        """Return what a worker needs to run ``cell``; threads may ask at once."""
+        with PARSING:
+            return self._job(cell)
+
+    def _job(self, cell: Cell) -> wire.Cell:
         is_canary = cell.purpose == "canary"
         submission = canary_files(self.assignment) if is_canary else self.submission
         files = {

@@ -1,6 +1,9 @@
 """Jobs: what a worker is given for a cell, and that it can't tell one variant from another."""
 
 import base64
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ from grader import canary
 from grader.cells import OWN, Cell, Variant
 from grader.course import Assignment, load_course
 from grader.jobs import Jobs, as_modules, entropy, preload, shared_modules
+from grader.mutants import Mutant
 from grader.problems import Unusable
 from grader.submission import Submission
 from grader.twins.pool import Pool
@@ -204,6 +208,26 @@ def test_the_key_says_which_twin_a_mutant_is_planted_in(
         texts.add(text_of(Jobs(assignment, Submission({}), pool, key)(MUTANT)))
     assert len(texts) == 3
     assert text_of(Jobs(assignment, Submission({}), pool, KEY)(MUTANT)) == text_of(jobs(MUTANT))
+
+
+def test_texts_are_made_one_at_a_time(
+    assignment: Assignment, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many threads ask for a job: the parser isn't made for two."""
+    busy = threading.Semaphore(1)
+
+    def plant(self: Pool, mutant: Mutant, seed: str) -> str:
+        del self, mutant, seed
+        assert busy.acquire(blocking=False)
+        time.sleep(0.01)
+        busy.release()
+        return SOURCE
+
+    monkeypatch.setattr(Pool, "plant", plant)
+    jobs = Jobs(assignment, Submission(FILES), pool, KEY)
+    with ThreadPoolExecutor(4) as threads:
+        texts = threads.map(jobs, [MUTANT.but(number=number) for number in range(8)])
+        assert {text_of(job) for job in texts} == {SOURCE}
 
 
 @pytest.mark.parametrize("variant", [cell.variant for cell in canary.CELLS])
