@@ -23,6 +23,7 @@ PARTS = (
     "tests/course",
     "tests/gold",
     "tests/differential",
+    "tests/calibration",
     "tests/starter",
 )
 
@@ -133,6 +134,11 @@ class Assignment:
     def gold_path(self) -> Path:
         """Folder of the gold suite."""
         return self.course.root / "tests" / "gold" / self.id
+
+    @property
+    def calibration_path(self) -> Path:
+        """Folder of suites that are known to be weak, whether there is one or not."""
+        return self.course.root / "tests" / "calibration" / self.id
 
     @cached_property
     def source(self) -> str:

@@ -22,6 +22,7 @@ from grader.report.terminal import plain
 from grader.twinning import make_pool
 from grader.twinning import render as render_twins
 
+from .calibrate import calibrate_mutants
 from .exits import Exit
 from .options import Chosen, Place, ProgressBar, course_option, sandbox_options
 from .output import show
@@ -220,5 +221,6 @@ def _properties(verification: Verification) -> Table:
 
 
 mutants.add_command(triage_mutants)
+mutants.add_command(calibrate_mutants)
 
 COMMANDS = (fixtures, mutants)

@@ -396,6 +396,7 @@ class TestHash:
             "tests/course/B/test_b.py",
             "tests/gold/B/test_b.py",
             "tests/differential/B/test_b.py",
+            "tests/calibration/B/test_b.py",
             "tests/starter/B/test_b.py",
         ],
     )

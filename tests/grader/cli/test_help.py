@@ -24,7 +24,8 @@ def test_the_commands_are_those_that_the_readers_of_the_documents_expect() -> No
     """By name."""
     expected = {"start", "tests", "mutate", "check", "doctor", "status"}
     groups = {"fixtures": {"regenerate", "verify"}, "image": {"build"}}
-    groups["mutants"] = {"dominators", "generate", "list", "show", "triage", "twins", "verify"}
+    groups["mutants"] = {"calibrate", "dominators", "generate", "list", "show", "triage"}
+    groups["mutants"] |= {"twins", "verify"}
     assert {" ".join(command) for command in COMMANDS} == {
         *expected,
         *groups,

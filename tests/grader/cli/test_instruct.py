@@ -121,6 +121,45 @@ def test_what_properties_catch_is_told(toy: Path) -> None:
     assert "test_refuses_what_is_negative  of the gold suite names no property" in ran.out
 
 
+def test_suites_of_known_worth_are_measured(toy: Path, tmp_path: Path) -> None:
+    """In a table, which a document takes in place of the one before."""
+    semantic = toy / "mutants" / "T1" / "semantic.toml"
+    tables = [f'[[property]]\nid = "{name}"\ntitle = "t"\n' for name in ("doubling", "refusal")]
+    semantic.write_text("\n".join([*tables, semantic.read_text(encoding="utf-8")]), "utf-8")
+    gold = toy / "tests" / "gold" / "T1" / "test_gold.py"
+    _edit(gold, "@given(", '@pytest.mark.property("doubling")\n@given(')
+    document = tmp_path / "calibration.md"
+    document.write_text("# Calibration\n", encoding="utf-8")
+    how = ("--course", toy, "--sandbox", "process", "--jobs", "1", "--markdown", document)
+    ran = call("mutants", "calibrate", "T1", *how)
+    assert ran.code == 0
+    _, whole, without, only = ran.out.splitlines()
+    assert whole.startswith("gold suite ")
+    assert whole.endswith(" yes")
+    assert " ".join(without.split()) == "without doubling 1 2 of 5, 40 % 1 of 4, 25 % - 1 of 2 no"
+    assert " ".join(only.split()) == "only doubling 1 3 of 5, 60 % 2 of 4, 50 % - 1 of 2 no"
+    text = document.read_text(encoding="utf-8")
+    assert text.startswith("# Calibration\n\n| suite | tests | scored pool |")
+    assert "| only doubling | 1 | 3 of 5, 60 % | 2 of 4, 50 % | - | 1 of 2 | no |\n" in text
+    call("mutants", "calibrate", "T1", *how)
+    assert document.read_text(encoding="utf-8") == text
+
+
+def test_a_calibration_that_is_not_as_it_should_be_is_exit_1(toy: Path) -> None:
+    """With each finding; a document that can't be written is refused before anything runs."""
+    gold = toy / "tests" / "gold" / "T1" / "test_gold.py"
+    _edit(gold, "for n in (-1, -7):", "for n in (-7,):")
+    _edit(gold, "double(n) == n + n", "double(n) >= n")
+    how = ("--course", toy, "--sandbox", "process", "--jobs", "1")
+    ran = call("mutants", "calibrate", "T1", *how)
+    assert ran.code == 1
+    assert ran.out.endswith("\ngold suite  does not pass\n")
+    path = toy / "missing" / "calibration.md"
+    ran = call("mutants", "calibrate", "T1", *how, "--markdown", path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"grade: can't write {path}: No such file or directory\n"
+
+
 def test_a_spoiled_library_is_exit_1_with_each_finding(toy: Path) -> None:
     """An edit that doesn't apply, before anything is run."""
     _edit(toy / "mutants" / "T1" / "semantic.toml", '"range(n)"', '"range(m)"')
