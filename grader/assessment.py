@@ -35,7 +35,7 @@ def assess(
         fault=None if holding else "student",
         tests=tuple(_graded(one, known, verdicts) for one in found.values()),
         verdicts=verdicts,
-        warnings=tuple(_warnings(assignment, submission, known)),
+        warnings=(*_warnings(assignment, submission, known), *_doubts(options)),
         why=None if holding else _nothing_holds(assignment, submission, options, known),
         score=_score(verdicts, known, options),
         matrix=_matrix(known, verdicts),
@@ -125,6 +125,11 @@ def _warnings(
     if calibration is not None and calibration.left_out:
         most = assignment.settings.limits.tests
         yield message("too-many-tests", count=calibration.left_out, most=most)
+
+
+def _doubts(options: Options) -> Iterator[Message]:
+    if options.policy == "authoritative" and options.course_key is None:
+        yield message("no-course-key")
 
 
 def _remarks(look: Look) -> Iterator[Message]:

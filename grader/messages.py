@@ -167,6 +167,8 @@ TEXTS: dict[str, str] = {
     "no-valid-test": "no test runs and holds on the course's code, so nothing could be graded",
     "too-many-tests": "{count} tests over the {most} that are graded were left out",
     "left-out": "{path} was left out: {why}",
+    "no-course-key": "without --course-key anybody can compute the rewrites that the tests ran on,"
+    " and recognise them: where a mark depends on it, give one",
     "untested-module": "no test file imports {module}: are these the tests of {assignment}?",
     # Remarks on tests that do less than they seem to
     "remark-duplicate": "{path}, line {line}: there are two {name}, and only the later one runs:"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .decoys import Decoy
+from .means import Means
 from .rewrites import REWRITES, Rewrite
 
 __all__ = ["REWRITES", "Decoy", "Rewrite", "TwinMaker"]
@@ -41,11 +42,11 @@ class TwinMaker:
 
         Every kind of rewrite is used, at places that the seed chooses.
         """
-        choice = random.Random(seed)  # noqa: S311 — reproducible, and no secret by itself
         tree = ast.parse(text)
+        means = Means.of(tree, seed, self.decoys)
         for rewrite in REWRITES:
-            tree = rewrite.apply(tree, choice, self.decoys)
-        return _spread(ast.unparse(tree), choice)
+            tree = rewrite.apply(tree, means)
+        return _spread(ast.unparse(tree), means.choice)
 
 
 def _spread(text: str, choice: random.Random) -> str:

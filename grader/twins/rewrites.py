@@ -6,14 +6,15 @@ assumes anything about the types that a module works with.
 
 import ast
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .decoys import Decoy
-from .scopes import blocks, every_name, functions, renamable, rename, stored
+from .means import FRESH, Fresh, Means, assignment
+from .scopes import blocks, functions, parameters, renamable, rename, stored
+from .steps import idling, living, quiet_expression, repeating
 
-Apply = Callable[[ast.Module, random.Random, Sequence[Decoy]], ast.Module]
-FRESH = ("amount", "part", "item", "value", "entry", "whole", "piece", "field", "mark", "span")
+Apply = Callable[[ast.Module, Means], ast.Module]
 TEXTS = ("not acceptable", "this can't be", "a bad argument", "refused", "wrong input")
 MOST_DECOYS = 24
 
@@ -39,21 +40,7 @@ class Rewrite:
     apply: Apply
 
 
-class _Fresh:
-    """Names that nothing uses yet."""
-
-    def __init__(self, tree: ast.AST, choice: random.Random) -> None:
-        self._taken, self._choice = every_name(tree), choice
-
-    def __call__(self, prefix: str = "") -> str:
-        while True:
-            name = f"{prefix}{self._choice.choice(FRESH)}_{self._choice.randrange(1000)}"
-            if name not in self._taken:
-                self._taken.add(name)
-                return name
-
-
-def _reworded(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast.Module:
+def _reworded(tree: ast.Module, means: Means) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             first = node.exc.args[0] if len(node.exc.args) == 1 else None
@@ -61,30 +48,34 @@ def _reworded(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> as
                 isinstance(first, ast.Constant) and isinstance(first.value, str)
             )
             if is_text:
-                node.exc.args = [ast.Constant(f"{choice.choice(TEXTS)} ({choice.randrange(100)})")]
+                node.exc.args = [
+                    ast.Constant(f"{means.choice.choice(TEXTS)} ({means.choice.randrange(100)})")
+                ]
     return tree
 
 
-def _undocumented(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast.Module:
+def _undocumented(tree: ast.Module, means: Means) -> ast.Module:
     for node in (tree, *ast.walk(tree)):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(
             node
         ):
-            node.body[0] = ast.Expr(ast.Constant(f"{choice.choice(FRESH)} {choice.choice(FRESH)}."))
+            node.body[0] = ast.Expr(
+                ast.Constant(f"{means.choice.choice(FRESH)} {means.choice.choice(FRESH)}.")
+            )
     return tree
 
 
-def _decoyed(tree: ast.Module, choice: random.Random, found: Sequence[Decoy]) -> ast.Module:
-    fresh = _Fresh(tree, choice)
+def _decoyed(tree: ast.Module, means: Means) -> ast.Module:
+    fresh = means.fresh
     never = fresh("_")
-    chosen = choice.sample(list(found), min(len(found), MOST_DECOYS))
+    chosen = means.choice.sample(list(means.decoys), min(len(means.decoys), MOST_DECOYS))
     by_function: dict[str, list[Decoy]] = {}
     for decoy in chosen:
         by_function.setdefault(decoy.function, []).append(decoy)
     for function in functions(tree):
         for decoy in by_function.pop(function.name, []):
             first = 1 if ast.get_docstring(function) is not None else 0
-            place = choice.randint(first, len(function.body) - 1) if function.body else 0
+            place = means.choice.randint(first, len(function.body) - 1) if function.body else 0
             dead = ast.If(ast.Name(never, ast.Load()), _statements(decoy.text), [])
             function.body.insert(place, dead)
     return _with_global(tree, never, ast.parse("not __name__", mode="eval").body)
@@ -107,13 +98,8 @@ def _with_global(tree: ast.Module, name: str, value: ast.expr) -> ast.Module:
         ),
         len(tree.body),
     )
-    tree.body.insert(place, _assignment(name, value))
+    tree.body.insert(place, assignment(name, value))
     return tree
-
-
-def _assignment(name: str, value: ast.expr) -> ast.Assign:
-    # A line number is all that unparsing an assignment asks for.
-    return ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
 
 
 class _Turner(ast.NodeTransformer):
@@ -214,7 +200,7 @@ class _Slices(_Turner):
 class _Constants(_Turner):
     """Spells numbers by names of the module, or by the length of a text."""
 
-    def __init__(self, choice: random.Random, chance: float, fresh: _Fresh) -> None:
+    def __init__(self, choice: random.Random, chance: float, fresh: Fresh) -> None:
         super().__init__(choice, chance)
         self.fresh = fresh
         self.named: dict[tuple[type, object], str] = {}
@@ -236,8 +222,8 @@ class _Constants(_Turner):
         return ast.Call(ast.Name(type(number).__name__, ast.Load()), [text], [])
 
 
-def _respelt(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast.Module:
-    constants = _Constants(choice, 0.7, _Fresh(tree, choice))
+def _respelt(tree: ast.Module, means: Means) -> ast.Module:
+    constants = _Constants(means.choice, 0.7, means.fresh)
     tree = constants.visit(tree)
     for (_kind, number), name in constants.named.items():
         tree = _with_global(tree, name, constants.spelt(number))
@@ -245,34 +231,36 @@ def _respelt(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast
 
 
 def _turning(kind: type[_Turner], chance: float) -> Apply:
-    def apply(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast.Module:
-        turned: ast.Module = kind(choice, chance).visit(tree)
+    def apply(tree: ast.Module, means: Means) -> ast.Module:
+        turned: ast.Module = kind(means.choice, chance).visit(tree)
         return turned
 
     return apply
 
 
-def _returned(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast.Module:
-    fresh = _Fresh(tree, choice)
+def _returned(tree: ast.Module, means: Means) -> ast.Module:
+    fresh = means.fresh
     for block in blocks(tree):
         last = block[-1]
-        if isinstance(last, ast.Return) and last.value is not None and choice.random() < 0.6:
+        if isinstance(last, ast.Return) and last.value is not None and means.choice.random() < 0.6:
             name = fresh()
-            block[-1:] = [_assignment(name, last.value), ast.Return(ast.Name(name, ast.Load()))]
+            block[-1:] = [assignment(name, last.value), ast.Return(ast.Name(name, ast.Load()))]
     return tree
 
 
-def _reordered(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast.Module:
+def _reordered(tree: ast.Module, means: Means) -> ast.Module:
     for block in blocks(tree):
         for number in range(len(block) - 1):
-            if _independent(block[number], block[number + 1]) and choice.random() < 0.7:
+            if _independent(block[number], block[number + 1]) and means.choice.random() < 0.7:
                 block[number : number + 2] = [block[number + 1], block[number]]
     return tree
 
 
 def _independent(first: ast.stmt, second: ast.stmt) -> bool:
     """Return whether two assignments may change places: neither reads what the other writes."""
-    if not all(isinstance(one, ast.Assign) and _quiet(one.value) for one in (first, second)):
+    if not all(
+        isinstance(one, ast.Assign) and quiet_expression(one.value) for one in (first, second)
+    ):
         return False
     written = stored([first]), stored([second])
     read = _loaded(first), _loaded(second)
@@ -292,32 +280,35 @@ def _loaded(node: ast.AST) -> set[str]:
     }
 
 
-def _quiet(node: ast.expr) -> bool:
-    """Return whether an expression has no effect that another could see: only numpy is called."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call):
-            root = part.func
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            if not (isinstance(root, ast.Name) and root.id in ("np", "numpy", "len", "range")):
-                return False
-            if "random" in ast.unparse(part.func):
-                return False
-        elif isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
-            return False
-    return True
+def _reimported(tree: ast.Module, means: Means) -> ast.Module:
+    """Import what the module uses under names of its own, where nothing else has them."""
+    fresh = means.fresh
+    kept = {name for one in functions(tree) for name in stored(one.body) | parameters(one)}
+    constants = (part.value for part in ast.walk(tree) if isinstance(part, ast.Constant))
+    kept |= {value for value in constants if isinstance(value, str)}  # __all__, annotations
+    names: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            continue
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            bound = alias.asname or alias.name
+            # `import x as x` says that others may import it from here.
+            if bound not in kept and bound.isidentifier() and alias.asname != alias.name:
+                names[bound] = alias.asname = fresh("_")
+    rename(tree, names)
+    return tree
 
 
-def _relocalled(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast.Module:
-    fresh = _Fresh(tree, choice)
+def _relocalled(tree: ast.Module, means: Means) -> ast.Module:
+    fresh = means.fresh
     for function in functions(tree):
         rename(function, {name: fresh() for name in sorted(renamable(function))})
     return tree
 
 
-def _renamed(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast.Module:
+def _renamed(tree: ast.Module, means: Means) -> ast.Module:
     """Rename private functions and values of the module, where nothing else has their name."""
-    fresh = _Fresh(tree, choice)
+    fresh = means.fresh
     private: dict[str, str] = {}
     for node in tree.body:
         names = stored([node]) if isinstance(node, ast.Assign) else set()
@@ -339,6 +330,9 @@ def _renamed(tree: ast.Module, choice: random.Random, _: Sequence[Decoy]) -> ast
 
 
 REWRITES = (
+    Rewrite("decoys at work", "How a result is computed.", living),
+    Rewrite("repeated steps", "How a result is computed.", repeating),
+    Rewrite("idle steps", "How a result is computed.", idling),
     Rewrite("decoys", "Private names, and which functions call one another.", _decoyed),
     Rewrite("error texts", "The wording of error messages.", _reworded),
     Rewrite("docstrings", "Documentation.", _undocumented),
@@ -350,5 +344,6 @@ REWRITES = (
     Rewrite("constants", "How a result is computed.", _respelt),
     Rewrite("results by name", "Private names.", _returned),
     Rewrite("local names", "Private names.", _relocalled),
+    Rewrite("imported names", "Private names.", _reimported),
     Rewrite("private names", "Private names.", _renamed),
 )

@@ -1,7 +1,6 @@
 """Promises of twins: the same behaviour, and nothing of the form left."""
 
 import ast
-import random
 import textwrap
 from types import CodeType, ModuleType
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from grader.course import Assignment, load_course
 from grader.twins import REWRITES, TwinMaker
 from grader.twins.decoys import decoys
+from grader.twins.means import Means
 
 TOY = textwrap.dedent('''
     """A module with a little of everything."""
@@ -193,7 +193,8 @@ def test_every_kind_of_rewrite_changes_the_text_alone_and_keeps_the_behaviour(
     found = decoys(TOY, MUTANTS)
     changed = 0
     for seed in range(12):
-        tree = rewrite.apply(ast.parse(TOY), random.Random(seed), found)
+        tree = ast.parse(TOY)
+        tree = rewrite.apply(tree, Means.of(tree, seed, found))
         text = ast.unparse(ast.fix_missing_locations(tree))
         changed += text != ast.unparse(ast.parse(TOY))
         numbers = [5, 3, 9, -2]
