@@ -75,15 +75,26 @@ def make_pool(assignment: Assignment, key: bytes | None, sandbox: Sandbox, jobs:
         for seed in whole.seeds:
             if failing := _failing(results[seed], holding):
                 discarded.setdefault(seed, f"{failing} fails on it")
-    if (assignment.course.root / "tests" / FOLDER / assignment.id).is_dir():
-        for seed, witness in compare(assignment, implementations, sandbox, jobs).items():
-            if witness is not None:
-                discarded.setdefault(seed, f"it differs: {witness}")
+    for seed, witness in _differences(assignment, implementations, sandbox, jobs).items():
+        discarded.setdefault(seed, f"it differs: {witness}")
     seeds = tuple(seed for seed in whole.seeds if seed not in discarded)
     if not seeds:
         why = next(iter(discarded.values()))
         raise Void(message("no-twins", assignment=assignment.id, why=why), "harness")
     return PoolFile(made_from=whole.sha256, seeds=seeds, discarded=discarded)
+
+
+def _differences(
+    assignment: Assignment, twins: Mapping[str, str], sandbox: Sandbox, jobs: int
+) -> dict[str, str]:
+    """Return what tells twins from the reference, where anything does but for its own faults."""
+    if not (assignment.course.root / "tests" / FOLDER / assignment.id).is_dir():
+        return {}
+    texts = {REFERENCE: assignment.source, **twins}
+    found = compare(assignment, texts, sandbox, jobs)
+    if found[REFERENCE] is not None:
+        return {}
+    return {seed: witness for seed, witness in found.items() if witness is not None}
 
 
 def _unverified(assignment: Assignment, key: bytes | None) -> Pool:
