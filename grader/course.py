@@ -49,6 +49,7 @@ class Limits(BaseModel):
     tests: Annotated[int, Field(ge=1)] = 300
     examples: Annotated[int, Field(ge=1)] = 1000
     memory_megabytes: Annotated[int, Field(ge=256)] = 1024
+    event_loop: bool = False
 
 
 class AssignmentSettings(BaseModel):

@@ -84,6 +84,7 @@ class Grade:
     warnings: tuple[Message, ...] = ()
     submission: Submission | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    sealed: bool = False  # whether every cell gave up system calls
     seconds: Mapping[str, float] = field(default_factory=dict)
     course_tests: tuple[CourseTest, ...] | None = None
     matrix: KillMatrix | None = None

@@ -37,6 +37,7 @@ from .status import Status
 from .submission import Submission
 from .twinning import twin_pool
 from .twins.pool import Pool
+from .worker import wire
 
 SLACK, LEAST_SECONDS = 10.0, 5.0
 FIRST_CELLS = 6  # more outcomes than the look and the calibration leave, in most gradings
@@ -80,7 +81,13 @@ def grade(
     if found.graded and options.student:
         found = _with_history(found, submission)
     seconds = {"total": round(time.monotonic() - began, 3)}
-    return replace(found, submission=submission, versions=work.versions, seconds=seconds)
+    return replace(
+        found,
+        submission=submission,
+        versions=work.versions,
+        sealed=bool(work.sealed),
+        seconds=seconds,
+    )
 
 
 def _with_history(grade: Grade, submission: Submission) -> Grade:
@@ -124,6 +131,7 @@ class _Grading:
         chosen = tuple(map(assignment.mutant, options.mutants))
         self._mutants: tuple[Mutant, ...] = chosen or assignment.mutants
         self.versions: dict[str, str] = {"grader": __version__}
+        self.sealed: bool | None = None  # until a worker has said it
 
     def run(self) -> Knowledge:
         """Run cells until nothing is missing; raises `Void` where the machine spoils one.
@@ -151,6 +159,8 @@ class _Grading:
             journal = stack.enter_context(
                 Journal(folder / "journal.jsonl", fresh=not self._options.use_cache)
             )
+            if self._options.use_cache:
+                self._recall(folder)
             lab: Lab | None = None
             while cells := next_cells(request, journal.outcomes):
                 lab = lab or stack.enter_context(self._lab(sandbox))
@@ -160,7 +170,6 @@ class _Grading:
                 self._remember(folder, lab)
                 if (wrong := alarm(journal.outcomes)) is not None:
                     raise Void(wrong, "harness")
-            self._recall(folder)
             return Knowledge(request, dict(journal.outcomes))
 
     def _pool(self, sandbox: Sandbox) -> Pool:
@@ -245,12 +254,16 @@ class _Grading:
 
     def _remember(self, folder: Path, lab: Lab) -> None:
         self.versions |= lab.versions
-        (folder / "versions.json").write_text(json.dumps(self.versions), encoding="utf-8")
+        self.sealed = lab.sealed and self.sealed is not False
+        known = wire.Ready(versions=self.versions, sealed=self.sealed)
+        (folder / "workers.json").write_text(json.dumps(known), encoding="utf-8")
 
     def _recall(self, folder: Path) -> None:
-        path = folder / "versions.json"
+        """Read what the workers of an earlier, unfinished or finished, grading said."""
+        path = folder / "workers.json"
         if path.is_file():
-            self.versions = json.loads(path.read_text(encoding="utf-8"))
+            known: wire.Ready = json.loads(path.read_text(encoding="utf-8"))
+            self.versions, self.sealed = known["versions"], known["sealed"]
 
 
 def _require_engine() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BASE = "python:3.11-slim-bookworm"
 PYTHON = "3.11"
-PINNED = ("hypothesis", "numpy", "pytest")
+PINNED = ("hypothesis", "numpy", "pyseccomp", "pytest")
 SECONDS = 1200
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 

@@ -46,6 +46,7 @@ class Lab:
         self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="lab")
         self.versions: dict[str, str] = {}
+        self.sealed = True
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +95,7 @@ class Lab:
             keep = False
             try:
                 outcome = session.run(job(cell), clock, lambda watch: enough(cell, watch))
-                keep = not self._fresh
+                keep = not self._fresh and not session.used_up
             except WorkerLostError as problem:
                 why = str(problem)
                 continue
@@ -113,4 +114,5 @@ class Lab:
         except queue.Empty:
             session = Session(self._sandbox, self._modules, self._preload, self._closing)
         self.versions = session.versions
+        self.sealed &= session.sealed
         return session

@@ -189,7 +189,7 @@ def to_document(grade: Grade) -> GradeDocument:
             sandbox=grade.options.sandbox,
             isolation=grade.options.isolation,
             policy=grade.options.policy,
-            sealed=False,
+            sealed=grade.sealed,
             draws=settings.draws,
         ),
         seconds=grade.seconds,

@@ -8,6 +8,7 @@ import random
 from dataclasses import dataclass
 from typing import Protocol
 
+from grader.course import Limits
 from grader.worker import wire
 
 
@@ -26,12 +27,18 @@ class Channel(Protocol):
 
 @dataclass(frozen=True)
 class Site:
-    """What a cell may have inside a sandbox: a folder, users of its own, limits."""
+    """What a cell may have inside a sandbox: a folder, users of its own, limits.
+
+    ``rooms`` is how many cells find a file system of their own in ``cells``, ``None`` where
+    all use the same one after another; ``jail`` the folder that they take for the root.
+    """
 
     cells: str
     uids: tuple[int, int] | None
     limits: wire.Limits
     read_anything: bool = False
+    rooms: int | None = None
+    jail: str | None = None
 
 
 class Sandbox(Protocol):
@@ -41,22 +48,19 @@ class Sandbox(Protocol):
     def name(self) -> str:
         """What the report calls it."""
 
-    @property
-    def sealed(self) -> bool:
-        """Whether its cells give up system calls."""
-
     def open(self) -> tuple[Channel, Site]:
         """Start a worker; raises `grader.problems.Void` if this machine can't."""
 
 
-def limits(memory_megabytes: int, seconds_in_all: float, processes: int | None) -> wire.Limits:
-    """Return a cell's resource limits."""
+def limits(allowed: Limits, processes: int | None) -> wire.Limits:
+    """Return a cell's limits: those of the assignment, and those that are the same for all."""
     return wire.Limits(
-        data_bytes=memory_megabytes << 20,
+        data_bytes=allowed.memory_megabytes << 20,
         file_bytes=16 << 20,
         descriptors=256,
         processes=processes,
-        cpu_seconds=int(seconds_in_all) + 60,
+        cpu_seconds=int(allowed.seconds_in_all) + 60,
+        event_loop=allowed.event_loop,
     )
 
 

@@ -17,6 +17,7 @@ from grader.course import Limits
 from grader.image import image_name
 from grader.messages import message
 from grader.problems import Void
+from grader.worker import wire
 
 from . import Channel, Site, command, environment, limits, some_users
 
@@ -25,6 +26,9 @@ ENGINE_SECONDS = 30
 REMOVAL_SECONDS = 10.0
 CELLS, PYTHON, PACKAGES = "/cells", "/opt/worker/bin/python", "/opt/worker/lib/site-packages"
 TABLES = "/opt/worker/tables"
+JAIL = "/jail"  # all that a cell needs of the image; the same paths outside lead into it
+ROOMS = 256  # cells that a container serves: each has a file system of its own, used once
+ROOM = "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=0711"
 LABEL = "grader.worker"
 WORKER_MEGABYTES = 256
 PROCESSES, CELL_PROCESSES = 64, 48  # the worker needs some to end a cell that has used up its own
@@ -74,7 +78,6 @@ class DockerSandbox:
     """Runs each worker in a container of its own."""
 
     name = "docker"
-    sealed = False
 
     def __init__(self, allowed: Limits) -> None:
         self._limits = allowed
@@ -89,13 +92,13 @@ class DockerSandbox:
     def open(self) -> tuple[Channel, Site]:
         """Start a worker in a fresh container."""
         megabytes = self._limits.memory_megabytes
-        allowed = limits(megabytes, self._limits.seconds_in_all, CELL_PROCESSES)
+        allowed = limits(self._limits, CELL_PROCESSES)
         client = engine()
         try:
             container = _Container(client, self._image, megabytes + WORKER_MEGABYTES)
         except TROUBLE as problem:
             raise Void(message("worker-lost", why=problem), "machine") from None
-        return container, Site(CELLS, some_users(), allowed)
+        return container, Site(CELLS, some_users(), allowed, rooms=ROOMS, jail=JAIL)
 
 
 class _Container:
@@ -192,13 +195,19 @@ class _Container:
                 time.sleep(0.02)
 
 
+def _file_systems() -> dict[str, str]:
+    """Return what is mounted in memory: one for the worker's own, and one a cell."""
+    top = f"{JAIL}{CELLS}"
+    return {top: ROOM} | {f"{top}/{wire.room(number)}": ROOM for number in range(ROOMS)}
+
+
 def _confinement(client: docker.APIClient, megabytes: int) -> dict[str, Any]:
     configuration: dict[str, Any] = client.create_host_config(
         network_mode="none",
         read_only=True,
-        tmpfs={CELLS: "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=0711"},
+        tmpfs=_file_systems(),
         cap_drop=["ALL"],
-        cap_add=["SETUID", "SETGID", "CHOWN"],
+        cap_add=["SETUID", "SETGID", "CHOWN", "SYS_CHROOT"],
         security_opt=["no-new-privileges"],
         ipc_mode="none",
         sysctls=NO_QUEUES,

@@ -34,7 +34,6 @@ class ProcessSandbox:
     """Runs a worker as a child process."""
 
     name = "process"
-    sealed = False
 
     def __init__(self, allowed: Limits) -> None:
         self._limits = allowed
@@ -51,11 +50,7 @@ class ProcessSandbox:
         site = Site(
             cells=str(channel.cells),
             uids=users,
-            limits=limits(
-                self._limits.memory_megabytes,
-                self._limits.seconds_in_all,
-                PROCESSES if users else None,
-            ),
+            limits=limits(self._limits, PROCESSES if users else None),
             read_anything=users is not None and not _readable_by_others(),
         )
         return channel, site

@@ -76,15 +76,19 @@ class Session:
             modules=modules,
             preload=preload,
             cells=site.cells,
+            rooms=site.rooms,
+            jail=site.jail,
             uids=site.uids,
             read_anything=site.read_anything,
             limits=site.limits,
         )
+        self._left = site.rooms
         try:
-            self.versions = self._start(setup)
+            ready = self._start(setup)
         except BaseException:
             self.close()
             raise
+        self.versions, self.sealed = ready["versions"], ready["sealed"]
 
     def __enter__(self) -> Self:
         return self
@@ -100,6 +104,11 @@ class Session:
     def close(self) -> str:
         """End the worker; returns what it said on standard error."""
         return self._channel.close()
+
+    @property
+    def used_up(self) -> bool:
+        """Whether the worker has no room for a further cell."""
+        return self._left == 0
 
     def run(self, job: wire.Cell, clock: Clock, enough: Callable[[Watch], bool]) -> Outcome:
         """Run one cell to its end.
@@ -118,6 +127,8 @@ class Session:
         WorkerLostError
             If the worker ends or doesn't end its cell when told to.
         """
+        if self._left is not None:
+            self._left -= 1
         return _Conversation(self, clock, enough).run(job)
 
     def send(self, kind: bytes, body: bytes = b"") -> None:
@@ -159,7 +170,7 @@ class Session:
     def _last_words(self, otherwise: str) -> str:
         return self.close().strip()[-WORDS_CAP:] or otherwise
 
-    def _start(self, setup: wire.Setup) -> dict[str, str]:
+    def _start(self, setup: wire.Setup) -> wire.Ready:
         try:
             self.send(wire.SETUP, json.dumps(setup).encode())
             kind, body = self.receive(START_SECONDS)
@@ -169,8 +180,8 @@ class Session:
             raise Void(message("worker-lost", why=problem), "machine") from None
         if kind != wire.READY:
             raise Void(message("worker-refused", why=body.decode(errors="replace")), "harness")
-        versions: dict[str, str] = json.loads(body)
-        return versions
+        ready: wire.Ready = json.loads(body)
+        return ready
 
 
 class _Conversation:

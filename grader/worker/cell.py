@@ -40,11 +40,14 @@ def _settle(birth: Birth, job: wire.Cell) -> None:
     try:
         os.setsid()
         confine.limit(birth.limits)
+        if birth.jail is not None:
+            os.chroot(birth.jail)
         if birth.uid is not None:
             confine.become(birth.uid, read_anything=birth.read_anything)
         confine.end_with_parent()
         os.chdir(birth.directory)
-        confine.hide_processes_and_seal()
+        if birth.seal is not None:
+            birth.seal.put_on()
         if job["mode"] == "tests":
             _write_files(birth.directory, job["files"])
     except Exception as problem:

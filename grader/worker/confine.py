@@ -79,15 +79,6 @@ def end_with_parent() -> None:
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the identity, whose change undoes it
 
 
-def hide_processes_and_seal() -> bool:
-    """Enter a tree without ``/proc`` and give up system calls: not built yet.
-
-    Its place in the order is here, after the identity is dropped and before the variant is
-    compiled. Returns whether the cell is sealed, which the report repeats.
-    """
-    return False
-
-
 def _prctl(option: int, value: int) -> None:
     rest = [ctypes.c_ulong(one) for one in (value, 0, 0, 0)]
     _check(LIBC.prctl(option, *rest), "prctl")

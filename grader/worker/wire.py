@@ -9,7 +9,7 @@ written by the worker's trusted process; ``DATA`` carries what the cell itself s
 import struct
 from typing import Literal, NamedTuple, TypedDict
 
-VERSION = 1
+VERSION = 2
 HEADER = struct.Struct(">cI")
 ENDING = struct.Struct(">iBdQ")
 DATA_CAP = 4 << 20
@@ -45,6 +45,11 @@ def frame(kind: bytes, body: bytes = b"") -> bytes:
     return HEADER.pack(kind, len(body)) + body
 
 
+def room(number: int) -> str:
+    """Return the name of the folder that serves one cell."""
+    return f"{number:03x}"
+
+
 class Module(TypedDict):
     """A module to serve from memory."""
 
@@ -60,18 +65,32 @@ class Limits(TypedDict):
     descriptors: int
     processes: int | None
     cpu_seconds: int
+    event_loop: bool
 
 
 class Setup(TypedDict):
-    """The first frame: what every cell of this worker shares."""
+    """The first frame: what every cell of this worker shares.
+
+    ``rooms`` is how many folders below ``cells`` serve one cell each, named by ``room``;
+    ``jail`` the folder that a cell takes for the root.
+    """
 
     wire: int
     modules: dict[str, Module]
     preload: list[str]
     cells: str
+    rooms: int | None
+    jail: str | None
     uids: tuple[int, int] | None
     read_anything: bool
     limits: Limits
+
+
+class Ready(TypedDict):
+    """The body of a ``READY`` frame; ``sealed`` says whether cells give up system calls."""
+
+    versions: dict[str, str]
+    sealed: bool
 
 
 class Cell(TypedDict):

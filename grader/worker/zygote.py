@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import platform
+import random
 import select
 import struct
 import sys
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Never
 
 from . import clearing, confine, modules, wire
+from .seal import Seal, make_seal
 from .warmup import warm_up
 
 SPLICE_NONBLOCK = 0x02
@@ -39,6 +41,8 @@ class Birth:
     uid: int | None
     read_anything: bool
     limits: wire.Limits
+    jail: str | None
+    seal: Seal | None
 
 
 @dataclass
@@ -46,7 +50,13 @@ class Zygote:
     """Serves cells, one at a time."""
 
     setup: wire.Setup
+    seal: Seal | None
     served: int = 0
+
+    def __post_init__(self) -> None:
+        # In any order: a cell that knows its folder must not know how many came before.
+        self.rooms = list(map(wire.room, range(self.setup["rooms"] or 0)))
+        random.SystemRandom().shuffle(self.rooms)
 
     def serve(self) -> Birth | None:
         """Serve until standard input ends; in each forked child, return its birth."""
@@ -64,7 +74,7 @@ class Zygote:
     def _birth(self, size: int) -> Birth | None:
         """Fork a cell and see it to its end; in the child, return at once."""
         uid, reaper = self._identity()
-        directory = Path(self.setup["cells"]) / "cell"
+        directory = self._room() / "cell"
         directory.mkdir(mode=0o700)
         if uid is not None:
             os.chown(directory, uid, uid)
@@ -80,6 +90,8 @@ class Zygote:
                 uid=uid,
                 read_anything=self.setup["read_anything"],
                 limits=self.setup["limits"],
+                jail=self.setup["jail"],
+                seal=self.seal,
             )
         os.close(result_end)
         os.close(ready_end)
@@ -99,6 +111,15 @@ class Zygote:
         cpu = usage.ru_utime + usage.ru_stime
         write(wire.frame(wire.END, wire.Ending(status, flooded, cpu, usage.ru_maxrss).pack()))
         return None
+
+    def _room(self) -> Path:
+        """Return the folder that the next cell's own lies in."""
+        cells = Path(self.setup["cells"])
+        if self.setup["rooms"] is None:
+            return cells
+        if not self.rooms:
+            fail(f"{self.setup['rooms']} folders are used up")
+        return cells / self.rooms.pop()
 
     def _identity(self) -> tuple[int | None, int]:
         """Return the next cell's user, and the one that kills and deletes for it."""
@@ -223,11 +244,13 @@ def serve() -> Birth | None:
         fail(f"preparing it raised {type(problem).__name__}: {problem}")
     sys.stdout.flush()  # what was printed so far goes nowhere, and never into a frame
     os.dup2(stream, 1)
+    seal = make_seal(event_loop=setup["limits"]["event_loop"])
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     gc.collect()
     gc.freeze()
-    write(wire.frame(wire.READY, json.dumps(versions()).encode()))
-    return Zygote(setup).serve()
+    ready = wire.Ready(versions=versions(), sealed=seal is not None)
+    write(wire.frame(wire.READY, json.dumps(ready).encode()))
+    return Zygote(setup, seal).serve()
 
 
 def versions() -> dict[str, str]:
