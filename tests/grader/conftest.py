@@ -7,7 +7,7 @@ import pytest
 
 from grader.course import Limits
 from grader.outcome import Outcome, Watch
-from grader.sandbox import Sandbox
+from grader.sandbox import Sandbox, environment, process
 from grader.sandbox.process import ProcessSandbox
 from grader.sandbox.session import Clock, Session, WorkerLostError
 from grader.worker import wire
@@ -59,6 +59,7 @@ class Runner:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._session: Session | None = None
+        self.sealed: bool | None = None
 
     def __call__(
         self,
@@ -72,6 +73,7 @@ class Runner:
         if self._session is None:
             toy = {"toy": wire.Module(source="", package=True)}
             self._session = Session(self._sandbox, toy, ["numpy", "toy"])
+        self.sealed = self._session.sealed
         try:
             return self._session.run(toy_job(files, variant, **changes), clock, enough)
         except WorkerLostError:
@@ -100,12 +102,43 @@ def process_run() -> Iterator[Runner]:
 
 
 @pytest.fixture(scope="session")
+def unsealed_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    """Run toy suites in a plain process that finds no libseccomp."""
+    folder = tmp_path_factory.mktemp("unsealed")
+    (folder / "pyseccomp.py").write_text('raise RuntimeError("Unable to find libseccomp")\n')
+    runner = Runner(ProcessSandbox(Limits()))
+    with pytest.MonkeyPatch.context() as patch:
+        found = {"PYTHONPATH": str(folder)}
+        patch.setattr(process, "environment", lambda tables: environment(tables) | found)
+        runner("def test_it(): pass\n")
+    yield runner
+    runner.close()
+
+
+@pytest.fixture(scope="session")
 def docker_run(worker_image: str) -> Iterator[Runner]:
     """Run toy suites in a worker that is a container of ``worker_image``."""
     from grader.sandbox.docker import DockerSandbox
 
     del worker_image
     runner = Runner(DockerSandbox(Limits()))
+    yield runner
+    runner.close()
+
+
+@pytest.fixture(
+    scope="session", params=["process", pytest.param("docker", marks=pytest.mark.docker)]
+)
+def looping_run(request: pytest.FixtureRequest) -> Iterator[Runner]:
+    """Run toy suites where the course allows an event loop, on each back-end in turn."""
+    allowed = Limits(event_loop=True)
+    if request.param == "docker":
+        from grader.sandbox.docker import DockerSandbox
+
+        request.getfixturevalue("worker_image")
+        runner = Runner(DockerSandbox(allowed))
+    else:
+        runner = Runner(ProcessSandbox(allowed))
     yield runner
     runner.close()
 

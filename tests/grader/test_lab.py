@@ -40,7 +40,8 @@ class Parrot:
         """Answer a frame."""
         kind, _ = wire.HEADER.unpack_from(data)
         if kind == wire.SETUP:
-            self._says.put(wire.frame(wire.READY, b'{"python": "3.11.2"}'))
+            ready = wire.Ready(versions={"python": "3.11.2"}, sealed=True)
+            self._says.put(wire.frame(wire.READY, json.dumps(ready).encode()))
         elif kind == wire.KILL:
             self._end(signal.SIGKILL)
         else:
@@ -73,10 +74,11 @@ class Parrot:
 class Aviary:
     """A sandbox of parrots, which may refuse to open."""
 
-    name, sealed = "aviary", False
+    name = "aviary"
 
     def __init__(self) -> None:
         self.opened: list[Parrot] = []
+        self.rooms: int | None = None
         self.refuse = False
 
     def open(self) -> tuple[Parrot, Site]:
@@ -84,7 +86,7 @@ class Aviary:
         if self.refuse:
             raise Void(message("worker-lost", why="refused"), "machine")
         self.opened.append(Parrot())
-        return self.opened[-1], Site("/cells", None, limits(1024, 300, None))
+        return self.opened[-1], Site("/cells", None, limits(Limits(), None), rooms=self.rooms)
 
     @property
     def all_closed(self) -> bool:
@@ -149,6 +151,15 @@ def test_a_fresh_worker_serves_one_cell(aviary: Aviary, make_job: MakeJob) -> No
         ends(lab, 4, lambda cell: make_job("", root="pass"))
         assert aviary.all_closed
     assert [one.busy for one in aviary.opened] == [["pass"]] * 4
+
+
+def test_a_worker_that_is_used_up_makes_room_for_another(aviary: Aviary, make_job: MakeJob) -> None:
+    """Before a cell could find no room in it."""
+    aviary.rooms = 3
+    with Lab(aviary, {}, [], 1) as lab:
+        assert set(ends(lab, 7, lambda cell: make_job("", root="pass"))) == {End.COMPLETE}
+        assert [one.closed for one in aviary.opened] == [True, True, False]
+    assert [len(one.busy) for one in aviary.opened] == [3, 3, 1]
 
 
 def test_a_cell_is_ended_when_it_has_shown_enough(aviary: Aviary, make_job: MakeJob) -> None:
@@ -241,7 +252,7 @@ def test_nothing_is_started_once_the_lab_is_left(aviary: Aviary, make_job: MakeJ
 class Watched:
     """A sandbox that remembers what it opened."""
 
-    name, sealed = "watched", False
+    name = "watched"
 
     def __init__(self, inner: Sandbox) -> None:
         self._inner = inner

@@ -95,7 +95,7 @@ def test_the_document_says_what_was_graded_and_how(failed: Graded) -> None:
         "sandbox": "process",
         "isolation": "shared",
         "policy": "practice",
-        "sealed": False,
+        "sealed": True,
         "draws": [11, 12],
     }
     assert {"grader", "python", "pytest", "hypothesis", "numpy"} <= found["versions"].keys()

@@ -71,8 +71,11 @@ def test_it(): raise AssertionError(hashlib.sha256(repr(seen).encode()).hexdiges
     assert told(process_run(suite)) == told(docker_run(suite))
 
 
-def test_no_string_of_an_earlier_cell_is_in_the_workers_memory(run: Run) -> None:
-    """The trusted process passes a cell's bytes on without ever holding them."""
+def test_no_string_of_an_earlier_cell_is_in_the_workers_memory(unsealed_run: Run) -> None:
+    """The trusted process passes a cell's bytes on without ever holding them.
+
+    Looked for where the cell is not sealed: else it could not look so well.
+    """
     marked = """
 WORDS = ["marked-by-the-earlier-cell"] * 5
 def test_it():
@@ -81,16 +84,16 @@ def test_it():
 """
     pattern = "[m]arked.by.the.earlier.cell"
     search = SEARCH.replace("{pattern}", pattern)
-    run({"test_toy.py": marked, "marked_by_the_earlier_cell.py": ""})
-    assert not run(search).runs["test_toy.py::test_search"].failed
-    assert told(run(marked + search), "test_search")  # it does find what is there
+    unsealed_run({"test_toy.py": marked, "marked_by_the_earlier_cell.py": ""})
+    assert not unsealed_run(search).runs["test_toy.py::test_search"].failed
+    assert told(unsealed_run(marked + search), "test_search")  # it does find what is there
 
 
-def test_no_text_of_an_earlier_variant_is_in_the_workers_memory(run: Run) -> None:
+def test_no_text_of_an_earlier_variant_is_in_the_workers_memory(unsealed_run: Run) -> None:
     """Two variants could be compared."""
-    run("import toy.mod\ndef test_it(): pass\n", variant="NAME = 'the-earlier-variant'\n")
+    unsealed_run("import toy.mod\ndef test_it(): pass\n", variant="NAME = 'the-earlier-variant'\n")
     search = SEARCH.replace("{pattern}", "[t]he.earlier.variant")
-    assert not run(search).runs["test_toy.py::test_search"].failed
+    assert not unsealed_run(search).runs["test_toy.py::test_search"].failed
 
 
 @pytest.mark.parametrize(
@@ -131,9 +134,9 @@ def test_a_limit_raises_in_the_test(run: Run, body: str, kind: str) -> None:
     assert_healthy(run)
 
 
-def test_daemons_do_not_outlive_their_cell(run: Run) -> None:
+def test_daemons_do_not_outlive_their_cell(unsealed_run: Run) -> None:
     """Not one that left its session, nor one that starts another without end."""
-    run("""
+    unsealed_run("""
 import os, time
 def test_it():
     for kind in range(2):
@@ -144,7 +147,7 @@ def test_it():
                     os._exit(0)
             time.sleep(600)
 """)
-    outcome = run("""
+    outcome = unsealed_run("""
 import os
 def test_it():
     left = []

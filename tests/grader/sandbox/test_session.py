@@ -11,6 +11,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
+from grader.course import Limits
 from grader.outcome import End, Outcome, Watch
 from grader.problems import Void
 from grader.sandbox import Site, limits
@@ -21,7 +22,7 @@ from grader.worker import wire
 MakeJob = Callable[..., wire.Cell]
 Said = bytes | float | Exception
 
-READY = wire.frame(wire.READY, b'{"python": "3.11.2"}')
+READY = wire.frame(wire.READY, b'{"versions": {"python": "3.11.2"}, "sealed": true}')
 CLOCK = Clock(per_test=30, in_all=30)
 
 
@@ -101,14 +102,15 @@ class Script:
 class Stage:
     """A sandbox with one script."""
 
-    name, sealed = "stage", False
+    name = "stage"
 
     def __init__(self, *said: Said) -> None:
         self.script = Script(said)
+        self.rooms: int | None = None
 
     def open(self) -> tuple[Script, Site]:
         """Start the script."""
-        return self.script, Site("/cells", None, limits(1024, 300, None))
+        return self.script, Site("/cells", None, limits(Limits(), None), rooms=self.rooms)
 
 
 def converse(
@@ -129,6 +131,7 @@ def test_a_setup_is_sent_and_versions_are_received() -> None:
     stage = Stage(READY)
     with Session(stage, {"a": wire.Module(source="x", package=False)}, ["numpy"]) as session:
         assert session.versions == {"python": "3.11.2"}
+        assert session.sealed
     assert stage.script.kinds() == wire.SETUP
     setup = json.loads(stage.script.heard[wire.HEADER.size :])
     assert (setup["wire"], setup["preload"], setup["cells"]) == (wire.VERSION, ["numpy"], "/cells")
@@ -173,6 +176,20 @@ def test_a_complete_run_is_complete(make_job: MakeJob) -> None:
     assert outcome.runs["t.py::a"].finished
     assert (outcome.cpu_seconds, outcome.peak_kilobytes) == (0.25, 1000)
     assert script.kinds() == wire.SETUP + wire.CELL
+
+
+def test_a_worker_is_used_up_once_each_of_its_rooms_served_a_cell(make_job: MakeJob) -> None:
+    """One where cells share a folder never is."""
+    whole = [data(WHOLE, phases("t.py::a"), line("end", exit=0)), end()]
+    for rooms, used_up in ((2, [False, False, True]), (None, [False] * 3)):
+        stage = Stage(READY, *whole, *whole)
+        stage.rooms = rooms
+        with Session(stage, {}, []) as session:
+            found = [session.used_up]
+            for _ in range(2):
+                session.run(make_job(""), CLOCK, lambda watch: False)
+                found.append(session.used_up)
+        assert found == used_up
 
 
 def test_words_may_be_cut_anywhere(make_job: MakeJob) -> None:

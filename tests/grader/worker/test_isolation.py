@@ -93,7 +93,7 @@ def test_it():
              sorted(os.environ.items()), sys.argv, sys.path, sys.flags, os.getcwd(),
              tempfile.gettempdir(), __file__, sorted(os.listdir()), sorted(os.listdir("..")),
              [type(finder).__name__ for finder in sys.meta_path], len(sys.modules),
-             toy.mod.double.__code__.co_filename, os.umask(0), os.nice(0)]
+             toy.mod.double.__code__.co_filename, os.umask(0)]
     import hashlib
     shown = repr(facts)
     raise AssertionError(hashlib.sha256(shown.encode()).hexdigest() + shown[:400])
@@ -126,7 +126,6 @@ def test_it():
     hypothesis.settings.load_profile("left")
     numpy.random.random = None
     os.umask(0o777)
-    os.nice(5)
 """)
     assert told(run(SURROUNDINGS)) == first
     clean = run("""
@@ -176,9 +175,9 @@ def test_it():
         "os.setpgid(0, 0); os.nice(19)",
     ],
 )
-def test_a_daemon_does_not_outlive_its_cell(run: Run, before: str) -> None:
-    """It would see the next cell, or serve it."""
-    outcome = run(f"""
+def test_a_daemon_does_not_outlive_its_cell(unsealed_run: Run, before: str) -> None:
+    """It would see the next cell, or serve it; only an unsealed one can start it."""
+    outcome = unsealed_run(f"""
 import os, signal, time
 def test_it():
     read, write = os.pipe()
@@ -195,9 +194,9 @@ def test_it():
     assert not Path(f"/proc/{daemon}").exists()
 
 
-def test_daemons_that_start_each_other_without_end_are_ended(run: Run) -> None:
+def test_daemons_that_start_each_other_without_end_are_ended(unsealed_run: Run) -> None:
     """They are killed all at once."""
-    run("""
+    unsealed_run("""
 import os
 def test_it():
     if os.fork() == 0:
@@ -205,7 +204,7 @@ def test_it():
             if os.fork():
                 os._exit(0)
 """)
-    assert not run("def test_it(): pass\n").runs["test_toy.py::test_it"].failed
+    assert not unsealed_run("def test_it(): pass\n").runs["test_toy.py::test_it"].failed
 
 
 def test_a_cell_has_limits(run: Run) -> None:
@@ -250,7 +249,7 @@ def test_it():
     for back in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.setresuid(-1, 0, -1)):
         try:
             back()
-        except PermissionError:
+        except OSError:
             continue
         raise SystemExit("it came back")
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -281,18 +280,3 @@ def test_it(name):
 """
     outcome = run(suite)
     assert [test for test, ran in outcome.runs.items() if ran.failed] == []
-
-
-def test_a_cell_may_use_threads_and_processes_of_its_own(run: Run) -> None:
-    """Nothing forbids them yet."""
-    outcome = run("""
-import subprocess, sys, threading
-def test_thread():
-    seen = []
-    thread = threading.Thread(target=seen.append, args=(1,))
-    thread.start(); thread.join()
-    assert seen == [1]
-def test_process():
-    assert subprocess.run(["/bin/true"]).returncode == 0
-""")
-    assert not any(ran.failed for ran in outcome.runs.values())

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import grader.worker
+from grader.course import Limits
 from grader.sandbox import command, environment, limits
 from grader.worker import wire
 
@@ -55,9 +56,11 @@ class Worker:
             modules={},
             preload=[],
             cells=str(self.cells),
+            rooms=None,
+            jail=None,
             uids=None,
             read_anything=False,
-            limits=limits(1024, 300, None),
+            limits=limits(Limits(), None),
         )
 
     def receive(self) -> tuple[bytes, bytes]:
@@ -124,7 +127,9 @@ def test_it_tells_its_versions_once_it_is_ready(worker: Worker) -> None:
     worker.send(wire.SETUP, json.dumps(worker.setup()).encode())
     kind, body = worker.receive()
     assert kind == wire.READY
-    assert set(json.loads(body)) == {"python", "pytest", "hypothesis", "numpy"}
+    ready = json.loads(body)
+    assert set(ready["versions"]) == {"python", "pytest", "hypothesis", "numpy"}
+    assert ready["sealed"] is True
     assert worker.end() == (0, "")
     assert list(worker.cells.iterdir()) == []
 
