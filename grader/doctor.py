@@ -99,9 +99,10 @@ def _works(subject: str, sandbox: Sandbox) -> Finding:
     try:
         with Session(sandbox, {}, []) as session:
             found = ", ".join(f"{name} {version}" for name, version in session.versions.items())
+            seal = "sealed" if session.sealed else "not sealed: libseccomp isn't installed here"
     except Void as problem:
         return Finding(subject, good=False, text=str(problem), is_sandbox=True)
-    return Finding(subject, good=True, text=found, is_sandbox=True)
+    return Finding(subject, good=True, text=f"{found}; {seal}", is_sandbox=True)
 
 
 def _torch() -> Finding:

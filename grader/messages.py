@@ -101,11 +101,12 @@ TEXTS: dict[str, str] = {
     " draw the values or write them down",
     "invalid-network": "reaches for a network: {exception}{at}{witness}: there is none where tests"
     " are graded",
-    "invalid-async": "is an async function, which pytest doesn't run: write a plain function, and"
-    " call asyncio.run() in it if you must",
+    "invalid-async": "is an async function, which pytest doesn't run: write a plain function",
     "invalid-teardown": "holds, but fails when it clears up afterwards: {exception}{at}: mend what"
     " comes after the yield of a fixture, or the tearDown",
     "invalid-hypothesis": "can't hold on any code: {exception}{at}: {advice}",
+    "invalid-sealed": "does what no test may: {exception}{at}: tests run on their own, without"
+    " processes, threads, sockets, pipes, event loops and file locks",
     "invalid-limit": "ran into a limit of the sandbox on the course's code: {exception}{at}",
     "invalid-exit": "ends the run on the course's code: {exception}{at}: a test may only raise what"
     " a failed check raises",

@@ -1,5 +1,6 @@
 """What is said of a test that fails on right code: by the exception that ended it."""
 
+import errno
 import re
 
 from .messages import TEXTS, Message, message
@@ -14,6 +15,12 @@ BY_EXCEPTION = {
     "gaierror": "invalid-network",
     "ConnectionRefusedError": "invalid-network",
     "URLError": "invalid-network",
+}
+# What Python makes of a system call that a cell has given up.
+SEALED = {
+    "OSError": f"[Errno {errno.ENOSYS}]",
+    "BlockingIOError": f"[Errno {errno.EAGAIN}]",
+    "RuntimeError": "can't start new thread",
 }
 ASYNC = "async def functions are not natively supported"
 # What Hypothesis' one exception for all health checks says in each case.
@@ -33,6 +40,8 @@ def rejection(run: TestRun) -> Message:
     phase = next(phase for phase in run.phases if phase.outcome == "failed")
     failure = first_failure(run)
     facts = {"exception": failure.exception, "at": at(failure)}
+    if _is_sealed(failure):
+        return message("invalid-sealed", **facts)
     match failure.kind:
         case "hypothesis":
             return message("invalid-hypothesis", **facts, advice=_advice(failure))
@@ -60,6 +69,11 @@ def at(failure: Failure) -> str:
 def witness(failure: Failure) -> str:
     """Return the input on which a test failed, as a sentence goes on with it."""
     return f" on {failure.witness}" if failure.witness else ""
+
+
+def _is_sealed(failure: Failure) -> bool:
+    words = SEALED.get(failure.exception)
+    return words is not None and failure.message.startswith(words)
 
 
 def _ordinary(failure: Failure) -> str:

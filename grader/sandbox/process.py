@@ -1,7 +1,7 @@
 """The back-end without a container: a process of its own, honest that it is no wall.
 
-It sets limits, and as root it gives each cell a user of its own; it doesn't keep a hostile
-test from reading what its user may read, nor from the network.
+It sets limits, cells are sealed where libseccomp is installed, and as root each has a user of
+its own; a hostile test is not kept from reading what its user may read.
 """
 
 import contextlib

@@ -113,6 +113,9 @@ class Seal:
 def make_seal(*, event_loop: bool) -> Seal | None:
     """Return the seal, or ``None`` where this machine has no libseccomp or it doesn't hold.
 
+    Only for the architectures whose lists were looked through: elsewhere a cell could miss a
+    call that it needs, or keep one under another name.
+
     Parameters
     ----------
     event_loop
@@ -121,6 +124,9 @@ def make_seal(*, event_loop: bool) -> Seal | None:
     try:
         import pyseccomp
 
+        known = {pyseccomp.Arch.X86_64, pyseccomp.Arch.AARCH64}
+        if pyseccomp.system_arch() not in known:
+            return None
         seal = Seal(pyseccomp, event_loop=event_loop)
     except (ImportError, OSError, RuntimeError):
         return None

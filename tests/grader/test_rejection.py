@@ -40,6 +40,22 @@ def test_an_exception_that_tells_of_the_test_itself_has_its_own_advice(
     assert "secret" not in text
 
 
+@pytest.mark.parametrize(
+    ("exception", "text", "kind"),
+    [
+        ("OSError", "[Errno 38] Function not implemented", "ordinary"),
+        ("BlockingIOError", "[Errno 11] Resource temporarily unavailable", "limit"),
+        ("RuntimeError", "can't start new thread", "ordinary"),
+    ],
+)
+def test_what_the_seal_denies_is_told_as_a_rule(exception: str, text: str, kind: str) -> None:
+    """Not as a limit, which a smaller test would keep."""
+    slug, words = told(exception, text, kind)
+    assert slug == "invalid-sealed"
+    assert "threads" in words
+    assert told(exception, "something else", kind)[0] != slug
+
+
 def test_an_async_test_is_told_how_to_be_run() -> None:
     """Pytest fails it without a line of the student's."""
     text = "async def functions are not natively supported.\nYou need to install a plugin"

@@ -12,7 +12,7 @@ from grader.problems import Void
 from grader.sandbox.process import ProcessSandbox
 from tests.grader.cli.conftest import call
 
-SUBJECTS = ["python", "hypothesis", "numpy", "pytest", "course", "disk"]
+SUBJECTS = ["python", "hypothesis", "numpy", "pyseccomp", "pytest", "course", "disk"]
 SUBJECTS += ["sandbox docker", "sandbox process", "torch"]
 
 
