@@ -187,6 +187,32 @@ def test_a_helper_has_a_cells_rights_and_is_out_of_its_reach(tmp_path: Path) -> 
     assert seen.read_text() == ("(60000000, 60000001, 60000000) (60000001, 60000001, 60000001) []")
 
 
+if os.geteuid() == 0:  # anybody else would end all that is theirs
+
+    def test_a_helper_outlives_a_cell_that_kills_whatever_it_can() -> None:
+        """And ends it."""
+        uid = 60_000_003
+        killer = os.fork()
+        if killer == 0:
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            while True:
+                try:
+                    os.kill(-1, signal.SIGKILL)
+                except OSError:
+                    continue
+
+        def end() -> None:
+            time.sleep(0.3)  # under fire
+            os.kill(-1, signal.SIGKILL)
+
+        began = time.monotonic()
+        in_helper(uid, 60_000_002, end)
+        assert time.monotonic() - began < 10
+        _, status = os.waitpid(killer, 0)
+        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+
+
 # Ends a child that has started daemons, and says whose they were, and how the child ended.
 ENDING = """
 import os, sys, time
