@@ -51,10 +51,10 @@ class Zygote:
 
     setup: wire.Setup
     seal: Seal | None
-    served: int = 0
 
     def __post_init__(self) -> None:
-        # In any order: a cell that knows its folder must not know how many came before.
+        # In any order: a cell that knows its folder or user must not know how many came before.
+        self.users: set[int] = set()
         self.rooms = list(map(wire.room, range(self.setup["rooms"] or 0)))
         random.SystemRandom().shuffle(self.rooms)
 
@@ -123,13 +123,17 @@ class Zygote:
 
     def _identity(self) -> tuple[int | None, int]:
         """Return the next cell's user, and the one that kills and deletes for it."""
-        self.served += 1
         if self.setup["uids"] is None:
             return None, 0
         first, count = self.setup["uids"]
-        if self.served >= count:
-            fail(f"{count} users are used up")
-        return first + self.served, first
+        if len(self.users) >= count // 2:
+            fail(f"{count // 2} users are used up")
+        chance = random.SystemRandom()
+        uid = first
+        while uid == first or uid in self.users:
+            uid = first + chance.randrange(1, count)
+        self.users.add(uid)
+        return uid, first
 
 
 def read_exactly(size: int) -> bytes:

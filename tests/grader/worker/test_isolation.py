@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -280,3 +281,18 @@ def test_it(name):
 """
     outcome = run(suite)
     assert [test for test, ran in outcome.runs.items() if ran.failed] == []
+
+
+def test_a_cells_user_does_not_tell_how_many_cells_came_before(run: Run) -> None:
+    """Nor is it ever the same again, where cells have users of their own."""
+    suite = """
+import os
+def test_it():
+    raise AssertionError(os.getuid())
+"""
+    found = [int(told(run(suite))) for _ in range(6)]
+    if os.geteuid() == 0:
+        assert len(set(found)) == len(found)
+        assert len({later - earlier for earlier, later in pairwise(found)}) > 1
+    else:
+        assert set(found) == {os.geteuid()}

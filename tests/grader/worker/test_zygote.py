@@ -258,7 +258,7 @@ def test_users_that_are_used_up_end_the_worker(worker: Worker) -> None:
     """No cell gets a user that another had."""
     worker.set_up(uids=[60_000_000, 1])
     worker.send(wire.CELL, b"")
-    assert worker.receive() == (wire.FATAL, b"1 users are used up")
+    assert worker.receive() == (wire.FATAL, b"0 users are used up")
 
 
 @pytest.mark.parametrize("size", [0, 10**6])
