@@ -72,7 +72,7 @@ def test_a_pool_that_is_missing_is_made_once_and_kept(
 ) -> None:
     """Whoever waits for it is told."""
     told: list[str] = []
-    first = twin_pool(toy, None, sandbox, 1, lambda: told.append("made"))
+    first = twin_pool(toy, None, sandbox, 2, lambda: told.append("made"))
     again = twin_pool(toy, None, NOWHERE, 1, lambda: told.append("again"))
     assert first.seeds == again.seeds == tuple(candidates(None))
     assert told == ["made"]
@@ -81,22 +81,22 @@ def test_a_pool_that_is_missing_is_made_once_and_kept(
 
 def test_a_pool_of_other_mutants_is_not_taken(toy: Assignment, sandbox: ProcessSandbox) -> None:
     """Their decoys are missing from it."""
-    made = make_pool(toy, None, sandbox, 1)
+    made = make_pool(toy, None, sandbox, 2)
     toy.twins_path.write_text(render(made.model_copy(update={"made_from": "0" * 64})))
     told: list[str] = []
-    twin_pool(toy, None, sandbox, 1, lambda: told.append("made"))
+    twin_pool(toy, None, sandbox, 2, lambda: told.append("made"))
     assert told == ["made"]
 
 
 def test_a_file_that_makes_no_sense_is_not_taken(toy: Assignment, sandbox: ProcessSandbox) -> None:
     """It is made anew instead."""
     toy.twins_path.write_text("{")
-    assert twin_pool(toy, None, sandbox, 1).seeds
+    assert twin_pool(toy, None, sandbox, 2).seeds
 
 
 def test_a_courses_key_has_a_pool_of_its_own(toy: Assignment, sandbox: ProcessSandbox) -> None:
     """The one that all know is no use where marks are at stake."""
-    pool = twin_pool(toy, b"a key of sixteen bytes", sandbox, 1)
+    pool = twin_pool(toy, b"a key of sixteen bytes", sandbox, 2)
     assert set(pool.seeds).isdisjoint(candidates(None))
 
 
@@ -105,7 +105,7 @@ def test_what_the_courses_suites_reject_is_thrown_away_and_named(
 ) -> None:
     """With the test that rejects it."""
     (toy.tests_path / "test_form.py").write_text(FORMAL)
-    pool = make_pool(toy, None, sandbox, 1)
+    pool = make_pool(toy, None, sandbox, 2)
     assert 0 < len(pool.seeds) < SIZE
     assert len(pool.seeds) + len(pool.discarded) == SIZE
     assert all("test_form" in why for why in pool.discarded.values())
@@ -122,7 +122,7 @@ def test_a_course_whose_own_tests_reject_every_twin_is_told_so(
     imports = "from toy.double import double\n\n\n"
     (toy.gold_path / "test_form.py").write_text(f"{imports}def test_no_other_form():\n{text}")
     with pytest.raises(Void, match="test_no_other_form"):
-        make_pool(toy, None, sandbox, 1)
+        make_pool(toy, None, sandbox, 2)
 
 
 def test_a_test_that_fails_on_the_reference_too_says_nothing_about_twins(
@@ -130,7 +130,7 @@ def test_a_test_that_fails_on_the_reference_too_says_nothing_about_twins(
 ) -> None:
     """It is wrong itself, which the verification of the course tells."""
     (toy.gold_path / "test_no.py").write_text("def test_no():\n    assert False\n")
-    assert len(make_pool(toy, None, sandbox, 1).seeds) == SIZE
+    assert len(make_pool(toy, None, sandbox, 2).seeds) == SIZE
 
 
 def test_a_course_without_suites_of_its_own_has_twins_all_the_same(
@@ -139,4 +139,4 @@ def test_a_course_without_suites_of_its_own_has_twins_all_the_same(
     """Nothing can be said against them."""
     shutil.rmtree(toy.tests_path)
     shutil.rmtree(toy.gold_path)
-    assert len(make_pool(toy, None, sandbox, 1).seeds) == SIZE
+    assert len(make_pool(toy, None, sandbox, 2).seeds) == SIZE

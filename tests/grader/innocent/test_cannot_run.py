@@ -108,8 +108,8 @@ OPEN = (
         "N48-connects",
         CONNECTS,
         "invalid",
-        "invalid-network",
-        ("there is none where tests are graded",),
+        "invalid-sealed",
+        ("without processes, threads, sockets",),
     ),
 )
 
