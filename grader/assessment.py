@@ -1,6 +1,6 @@
 """From what is known of a submission to its grade: every judgement, brought together."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from .almost import named, near_misses
 from .course import Assignment
@@ -12,8 +12,8 @@ from .messages import TEXTS, Message, message
 from .outcome import Look
 from .resemblance import models
 from .review import Flag, review
-from .score import Score, score
-from .status import TestStatus, statuses
+from .score import score
+from .status import TestStatus
 from .submission import Submission
 from .verdict import Result, Verdict, verdict
 
@@ -22,7 +22,7 @@ def assess(
     assignment: Assignment, submission: Submission, options: Options, known: Knowledge
 ) -> Grade:
     """Return the grade that ``known`` amounts to."""
-    found = statuses(known.evidence)
+    found = known.statuses
     holding = any(one.holds for one in found.values())
     verdicts = tuple(
         verdict(mutant, known.evidence, known.valid, holding=holding)
@@ -37,18 +37,13 @@ def assess(
         verdicts=verdicts,
         warnings=(*_warnings(assignment, submission, known), *_doubts(options)),
         why=None if holding else _nothing_holds(assignment, submission, options, known),
-        score=_score(verdicts, known, options),
+        score=None
+        if options.partial
+        else score(verdicts, known.request.settings.threshold_percent),
         matrix=_matrix(known, verdicts),
         dominator_score=_dominator_score(assignment, verdicts) if options.matrix else None,
-        review=_review(assignment, found, known) if options.staff else None,
+        review=_review(assignment, known) if options.staff else None,
     )
-
-
-def _score(verdicts: Sequence[Verdict], known: Knowledge, options: Options) -> Score | None:
-    """Return what the verdicts add up to, unless they are but a part of them."""
-    if options.only or options.mutants:
-        return None
-    return score(verdicts, known.request.settings.threshold_percent)
 
 
 def _matrix(known: Knowledge, verdicts: Sequence[Verdict]) -> KillMatrix | None:
@@ -57,7 +52,7 @@ def _matrix(known: Knowledge, verdicts: Sequence[Verdict]) -> KillMatrix | None:
     seen = known.evidence.mutants.items()
     runs = {mutant: [outcome for _, outcome in some] for mutant, some in seen}
     properties = known.calibration.last[1].properties if known.valid else {}
-    tests = [test for test in statuses(known.evidence) if test in known.valid]
+    tests = [test for test in known.statuses if test in known.valid]
     return kill_matrix(tests, verdicts, runs, properties)
 
 
@@ -69,20 +64,17 @@ def _dominator_score(assignment: Assignment, verdicts: Sequence[Verdict]) -> Dom
     return dominator_score(dominators, killed)
 
 
-def _review(
-    assignment: Assignment, found: Mapping[str, TestStatus], known: Knowledge
-) -> tuple[Flag, ...]:
-    looked = known.look.last[1]
-    return review(looked, known.outcomes, models(assignment), list(found.values()))
+def _review(assignment: Assignment, known: Knowledge) -> tuple[Flag, ...]:
+    looked, found = known.look.last[1], list(known.statuses.values())
+    return review(looked, known.outcomes, models(assignment), found)
 
 
 def _nothing_holds(
     assignment: Assignment, submission: Submission, options: Options, known: Knowledge
 ) -> Message:
-    found = statuses(known.evidence)
-    if options.only and not any("::" in name for name in found):
+    if options.only and not any("::" in name for name in known.statuses):
         return message("no-test-like", only=options.only)
-    if found:
+    if known.statuses:
         return message("no-valid-test")
     almost = named(known.look.last[1].looks, submission)
     return message("no-tests", path=assignment.student_tests, almost=almost)

@@ -137,6 +137,11 @@ class Assignment:
         return self.course.root / "tests" / "gold" / self.id
 
     @property
+    def differential_path(self) -> Path:
+        """Folder of the tests that compare a text with the reference, whether there is one."""
+        return self.course.root / "tests" / "differential" / self.id
+
+    @property
     def calibration_path(self) -> Path:
         """Folder of suites that are known to be weak, whether there is one or not."""
         return self.course.root / "tests" / "calibration" / self.id
@@ -174,6 +179,11 @@ class Assignment:
     def pool_path(self) -> Path:
         """The file of generated mutants, whether there is one or not."""
         return self._mutants_path / "mechanical.toml"
+
+    @property
+    def dominators_path(self) -> Path:
+        """The file of mutants that stand for all, whether there is one or not."""
+        return self._mutants_path / "dominators.toml"
 
     @property
     def twins_path(self) -> Path:

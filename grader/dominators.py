@@ -1,6 +1,5 @@
 """A course's committed dominator set: the mutants that its gold suite says stand for all."""
 
-from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -31,11 +30,6 @@ class DominatorSet(BaseModel):
         return self
 
 
-def dominators_path(assignment: Assignment) -> Path:
-    """Return where an assignment's dominator set lies, whether there is one or not."""
-    return assignment.pool_path.with_name("dominators.toml")
-
-
 def read_dominators(assignment: Assignment) -> Classes | None:
     """Return the classes of dominators, or ``None`` if there are none for the scored mutants.
 
@@ -44,7 +38,7 @@ def read_dominators(assignment: Assignment) -> Classes | None:
     Unusable
         If the file is malformed.
     """
-    path = dominators_path(assignment)
+    path = assignment.dominators_path
     if not path.is_file():
         return None
     found = read_toml(path, DominatorSet)

@@ -106,6 +106,11 @@ class Evidence:
         """Files that failed to import on some control."""
         return frozenset(b.path for _, outcome in self.controls for b in outcome.unreadable)
 
+    @cached_property
+    def misread(self) -> frozenset[str]:
+        """Files that failed to import on some control, and not in the calibration."""
+        return self.unreadable_on_controls - self.calibration.unreadable.keys()
+
     def readings_of(self, path: str) -> dict[Place, list[bool]]:
         """Return whether each control could read the file at ``path``, by place."""
         found: dict[Place, list[bool]] = {}

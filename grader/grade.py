@@ -10,7 +10,7 @@ from .course import Assignment
 from .course_tests import CourseTest
 from .matrix import DominatorScore, KillMatrix
 from .messages import Message
-from .policy import PolicyName
+from .policy import Policy, PolicyName, policy
 from .review import Flag
 from .score import Score
 from .status import TestStatus
@@ -57,6 +57,11 @@ class Options:
     staff: bool = False
     tell: Callable[[Progress], None] = lambda progress: None
 
+    @property
+    def partial(self) -> bool:
+        """Whether only some tests run, or only on some mutants."""
+        return bool(self.only or self.mutants)
+
 
 @dataclass(frozen=True)
 class GradedTest:
@@ -94,7 +99,12 @@ class Grade:
     @property
     def partial(self) -> bool:
         """Whether only some tests ran, or only on some mutants."""
-        return bool(self.options.only or self.options.mutants)
+        return self.options.partial
+
+    @property
+    def policy(self) -> Policy:
+        """How often each thing was seen."""
+        return policy(self.options.policy, self.assignment.settings)
 
     @property
     def passed(self) -> bool:

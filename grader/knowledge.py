@@ -239,19 +239,22 @@ class Knowledge:
 
     def _sightings(self, once: Evidence) -> dict[str, int]:
         """Return how often the kill of each mutant must be seen."""
-        found = statuses(once)
-        valid = frozenset(name for name, one in found.items() if one.counts)
-        flaky = sum(one.status is Status.FLAKY for one in found.values())
+        flaky = sum(one.status is Status.FLAKY for one in self.statuses.values())
         mutants = self.request.mutants
-        caught = sum(_may_be_killed(one, once, valid) for one in mutants)
+        caught = sum(_may_be_killed(one, once, self.valid) for one in mutants)
         spare = caught - needed(len(mutants), self.request.settings.threshold_percent)
         wanted = self.request.policy.sightings
         return {one.id: wanted(required=one.required, spare=spare, flaky=flaky) for one in mutants}
 
     @cached_property
+    def statuses(self) -> Mapping[str, TestStatus]:
+        """What each test is worth, as far as is known; sightings have no say in it."""
+        return statuses(self._seen_once)
+
+    @cached_property
     def valid(self) -> frozenset[str]:
         """Tests whose kills count, as far as is known."""
-        return frozenset(name for name, one in statuses(self.evidence).items() if one.counts)
+        return frozenset(name for name, one in self.statuses.items() if one.counts)
 
     @property
     def alive(self) -> list[Mutant]:
@@ -275,7 +278,7 @@ class Knowledge:
     @cached_property
     def _stopping(self) -> frozenset[str]:
         """Tests whose failure may end a run: nothing is known against them, at any draw."""
-        found = statuses(self.evidence)
+        found = self.statuses
         hopeful = {test for test in self.promising if found[test].status not in FOR_GOOD}
         for draw in self._draws:
             if not any(one.next for one in self.controls(draw)):

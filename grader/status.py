@@ -136,7 +136,7 @@ def unrepeated(evidence: Evidence) -> frozenset[Place]:
     for test in evidence.calibration.runnable:
         runs_at = evidence.control_runs(test).items()
         found |= _first_unrepeated({at: [_fails(run) for run in runs] for at, runs in runs_at})
-    for path in evidence.unreadable_on_controls - evidence.calibration.unreadable.keys():
+    for path in evidence.misread:
         readings = evidence.readings_of(path).items()
         found |= _first_unrepeated({at: [not good for good in read] for at, read in readings})
     return frozenset(found)
@@ -161,8 +161,7 @@ def _failure_to_import(test: str, evidence: Evidence) -> Failure | None:
     """Return why a file that ``test`` needs can never be imported on some twin."""
     for _, outcome in evidence.controls:
         for broken in outcome.unreadable:
-            known = broken.path in evidence.calibration.unreadable
-            if not known and governs(broken.path, test):
+            if broken.path in evidence.misread and governs(broken.path, test):
                 return broken.failure
     return None
 
@@ -174,7 +173,7 @@ def _contradiction(
     for (variant, draw), runs in places.items():
         if len({_fails(run) for run in runs}) == 2:
             return f"{NAMES[variant.kind]}, draw {draw}"
-    for path in evidence.unreadable_on_controls - evidence.calibration.unreadable.keys():
+    for path in evidence.misread:
         for (variant, _), read in evidence.readings_of(path).items():
             refuted = any(read) or variant == REFERENCE  # which the calibration could read
             if governs(path, test) and refuted and not all(read):

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from .course import Assignment
 from .course_tests import CourseTest, run_course_tests, run_gold_suite
-from .differential import FOLDER, compare
+from .differential import compare
 from .messages import message
 from .problems import Void
 from .sandbox import Sandbox
@@ -88,7 +88,7 @@ def _differences(
     assignment: Assignment, twins: Mapping[str, str], sandbox: Sandbox, jobs: int
 ) -> dict[str, str]:
     """Return what tells twins from the reference, where anything does but for its own faults."""
-    if not (assignment.course.root / "tests" / FOLDER / assignment.id).is_dir():
+    if not assignment.differential_path.is_dir():
         return {}
     texts = {REFERENCE: assignment.source, **twins}
     found = compare(assignment, texts, sandbox, jobs)

@@ -8,10 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.instructor.calibration import HEAD, Row, calibrate, markdown, with_table
-from grader.messages import message
-from grader.problems import Unusable
 
 from .exits import Exit
+from .files import require_writable, write
 from .options import FOLDER, Chosen, Place, ProgressBar, course_option, sandbox_options
 from .output import show
 
@@ -34,7 +33,8 @@ def calibrate_mutants(
     not to count.
     """
     chosen = place.assignment(assignment)
-    before = "" if document is None else _read(document)
+    if document is not None:
+        require_writable(document)
     with ProgressBar() as bar:
         found = calibrate(chosen, Chosen(**typed).options(bar.tell))
     table = Table(*HEAD, box=None, pad_edge=False)
@@ -44,24 +44,11 @@ def calibrate_mutants(
     for finding in found.findings:
         show(Text.assemble((finding.subject, "red"), f"  {finding.text}"))
     if document is not None:
-        _write(document, with_table(before, markdown(found.rows)))
+        before = document.read_text(encoding="utf-8") if document.is_file() else ""
+        write(document, with_table(before, markdown(found.rows)))
     return Exit.NOT_PASSED if found.findings else Exit.PASSED
 
 
 def _coloured(row: Row) -> list[Text]:
     *cells, last = row.cells
     return [*map(Text, cells), Text(last, "green" if row.score.passed else "red")]
-
-
-def _read(path: Path) -> str:
-    """Return a document as it is, if it is; one that can't be written is refused in time."""
-    before = path.read_text(encoding="utf-8") if path.is_file() else ""
-    _write(path, before)
-    return before
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise Unusable(message("json-unwritable", path=path, why=problem.strerror)) from None

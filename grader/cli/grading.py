@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -18,6 +17,7 @@ from grader.report.terminal import to_terminal
 from grader.submission import Submission
 
 from .exits import exit_of
+from .files import require_writable, write
 from .options import Chosen, Place, ProgressBar, grading_options, repo_option
 from .output import as_typed, fault, show
 from .student import REF_DEPS, Own
@@ -87,18 +87,7 @@ def _require_gradable(assignment: Assignment, settings: Chosen) -> None:
 def _require_writable(settings: Chosen) -> None:
     for path in (settings.json_path, settings.matrix_csv):
         if path is not None:
-            _try_to_write(path)
-
-
-def _try_to_write(path: Path) -> None:
-    is_new = not path.exists()
-    try:
-        with path.open("ab"):
-            pass
-        if is_new:
-            path.unlink()
-    except OSError as problem:
-        raise Unusable(message("json-unwritable", path=path, why=problem.strerror)) from None
+            require_writable(path)
 
 
 @dataclass(frozen=True)
@@ -145,16 +134,9 @@ def _finish(work: _Work, settings: Chosen, program: str) -> int:
 def _write(settings: Chosen, found: Grade) -> None:
     """Write what was asked for; a table of who caught what is left as it is where there is none."""
     if settings.json_path is not None:
-        _write_text(settings.json_path, to_json(found))
+        write(settings.json_path, to_json(found))
     if settings.matrix_csv is not None and found.matrix is not None:
-        _write_text(settings.matrix_csv, to_csv(found.matrix))
-
-
-def _write_text(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as problem:
-        raise Unusable(message("json-unwritable", path=path, why=problem.strerror)) from None
+        write(settings.matrix_csv, to_csv(found.matrix))
 
 
 COMMANDS = (mutate_command, check_command)

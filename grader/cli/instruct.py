@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.course import Assignment
-from grader.dominators import dominators_path
 from grader.grade import Options
 from grader.grading import make_sandbox
 from grader.instructor import dominators as references
@@ -197,7 +196,7 @@ def write_dominators(place: Place, assignment: str, **typed: Any) -> int:  # noq
     chosen = place.assignment(assignment)
     with ProgressBar() as bar:
         found = references.dominators(chosen, Chosen(**typed).options(bar.tell))
-    dominators_path(chosen).write_text(references.render(found), encoding="utf-8")
+    chosen.dominators_path.write_text(references.render(found), encoding="utf-8")
     show(*(", ".join(same) for same in found.dominators))
     show(f"{len(found.dominators)} dominators of {len(found.mutants)} scored mutants")
     return Exit.PASSED

@@ -7,16 +7,16 @@ from grader.course import Assignment
 from grader.dominators import read_dominators
 from grader.evidence import function_of, governs
 from grader.grade import Grade, Options
-from grader.grading import grade
 from grader.matrix import Classes, DominatorScore, KillMatrix, dominator_score
 from grader.messages import message
 from grader.mutants import Mutant, Property
-from grader.problems import Unusable, Void
+from grader.problems import Unusable
 from grader.score import Score, score
 from grader.submission import Submission, freeze, is_test_file
 from grader.verdict import Result, Verdict
 
 from .finding import Finding
+from .gold import gold_suite, graded
 
 GOLD = "gold suite"
 HEAD = ("suite", "tests", "scored pool", "raw mutants", "dominators", "required", "passes")
@@ -91,18 +91,17 @@ def calibrate(assignment: Assignment, options: Options) -> Calibration:
     """
     if not assignment.mutants:
         raise Unusable(message("no-mutants", assignment=assignment.id))
-    if not assignment.gold_path.is_dir():
-        raise Unusable(message("no-gold-suite", assignment=assignment.id))
+    suite = gold_suite(assignment)
     sticks = Yardsticks.of(assignment)
     everyone = (*assignment.semantic, *assignment.pool.mutant)
     whole = replace(options, mutants=tuple(mutant.id for mutant in everyone))
-    gold = _graded(assignment, freeze(assignment.gold_path), replace(whole, matrix=True))
+    gold = graded(assignment, suite, replace(whole, matrix=True))
     if gold.matrix is None:
         raise AssertionError("a grading with a matrix gives one")
     first, *others = parts_measured(gold.matrix, assignment.properties, sticks)
     weak, findings = [], [*_invalid(GOLD, gold)]
-    for name, suite in _weak_suites(assignment):
-        found = _graded(assignment, suite, whole)
+    for name, weaker in _weak_suites(assignment):
+        found = graded(assignment, weaker, whole)
         weak.append(_measured_alone(name, found, sticks))
         findings += _invalid(name, found)
     findings += _misplaced(first, weak)
@@ -173,15 +172,6 @@ def with_table(text: str, table: str) -> str:
 
 def _share(part: int, whole: int) -> str:
     return f"{part} of {whole}, {100 * part // whole} %" if whole else "-"
-
-
-def _graded(assignment: Assignment, suite: Submission, options: Options) -> Grade:
-    found = grade(assignment, suite, options)
-    if found.why is not None and found.fault != "student":
-        raise Void(found.why, found.fault or "harness")
-    if not found.graded:
-        raise Unusable(found.why or message("no-valid-test"))
-    return found
 
 
 def _weak_suites(assignment: Assignment) -> Iterator[tuple[str, Submission]]:

@@ -7,10 +7,8 @@ from dataclasses import replace
 from grader.course import Assignment
 from grader.dominators import DominatorSet
 from grader.grade import Options
-from grader.grading import grade
-from grader.messages import message
-from grader.problems import Unusable, Void
-from grader.submission import freeze
+
+from .gold import gold_suite, graded
 
 GENERATOR = "grade mutants dominators {assignment}, from the kill matrix of the gold suite"
 
@@ -25,13 +23,9 @@ def dominators(assignment: Assignment, options: Options) -> DominatorSet:
     Void
         If the machine can't run it.
     """
-    if not assignment.gold_path.is_dir():
-        raise Unusable(message("no-gold-suite", assignment=assignment.id))
-    found = grade(assignment, freeze(assignment.gold_path), replace(options, matrix=True))
-    if found.why is not None and found.fault != "student":
-        raise Void(found.why, found.fault or "harness")
-    if found.matrix is None or not found.graded:
-        raise Unusable(found.why or message("no-gold-suite", assignment=assignment.id))
+    found = graded(assignment, gold_suite(assignment), replace(options, matrix=True))
+    if found.matrix is None:
+        raise AssertionError("a grading with a matrix gives one")
     return DominatorSet(
         generator=GENERATOR.format(assignment=assignment.id),
         mutants=found.matrix.mutants,

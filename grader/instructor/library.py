@@ -10,11 +10,11 @@ from grader.grading import grade, make_sandbox
 from grader.messages import message
 from grader.mutants import SemanticMutant, defects
 from grader.problems import Unusable
-from grader.submission import freeze
 from grader.verdict import Result
 
 from .decisions import decision_findings, drift_findings
 from .finding import Finding
+from .gold import gold_suite
 from .properties import Catch, catches, named_properties, property_findings
 from .suites import SUITES, faults
 
@@ -52,13 +52,11 @@ def verify(assignment: Assignment, options: Options) -> Verification:
     """
     if not assignment.mutants:
         raise Unusable(message("no-mutants", assignment=assignment.id))
-    if not assignment.gold_path.is_dir():
-        raise Unusable(message("no-gold-suite", assignment=assignment.id))
+    suite = gold_suite(assignment)
     everyone = (*assignment.semantic, *assignment.pool.mutant)
     broken = [Finding(name, text) for name, text in defects(everyone, assignment.source).items()]
     if broken:
         return Verification(tuple(broken), {}, None)
-    suite = freeze(assignment.gold_path)
     gold = grade(assignment, suite, replace(options, matrix=True))
     matrix = course_matrix(assignment, options)
     drift, note = drift_findings(assignment)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.course import Assignment
+from grader.evidence import function_of
 from grader.grade import Grade
 from grader.mutants import Property
 from grader.submission import Submission
@@ -40,7 +41,7 @@ def catches(properties: Sequence[Property], naming: Mapping[str, str], gold: Gra
     """Return what the gold suite's tests of each property catch; it was graded with its matrix."""
     caught: dict[str, set[str]] = {one.id: set() for one in properties}
     for test in gold.tests:
-        named = naming.get(function_id(test.status.id))
+        named = naming.get(function_of(test.status.id))
         if named in caught:
             caught[named] |= set(test.kills)
     known = {one.id: one for one in properties}
@@ -67,11 +68,6 @@ def property_findings(
     ]
 
 
-def function_id(test: str) -> str:
-    """Return a test's id without parameters."""
-    return test.partition("[")[0]
-
-
 def _unknown(assignment: Assignment, known: set[str]) -> Iterator[Finding]:
     for one in assignment.properties:
         for other in one.follows_from:
@@ -83,7 +79,7 @@ def _unknown(assignment: Assignment, known: set[str]) -> Iterator[Finding]:
 
 
 def _unnamed(naming: Mapping[str, str], gold: Grade, known: set[str]) -> Iterator[Finding]:
-    for test in dict.fromkeys(function_id(one.status.id) for one in gold.tests):
+    for test in dict.fromkeys(function_of(one.status.id) for one in gold.tests):
         named = naming.get(test)
         if named is None:
             yield Finding(test, "of the gold suite names no property")

@@ -7,8 +7,7 @@ from grader.course_tests import CourseTest, run_course_tests, run_gold_suite
 from grader.grade import Options
 from grader.grading import make_sandbox
 from grader.saboteurs import Saboteur, sabotage
-from grader.twins import TwinMaker
-from grader.twins.decoys import decoys
+from grader.twins.pool import Pool
 
 TWINS = ("first", "second", "third", "fourth")
 SUITES = {"course": run_course_tests, "gold": run_gold_suite}
@@ -34,10 +33,9 @@ def faults(assignment: Assignment, suite: str, options: Options) -> dict[str, st
         If the machine can't run it.
     """
     source = assignment.source
-    planted = [mutant.plant(source) for mutant in assignment.mutants]
-    maker = TwinMaker(source, decoys(source, planted))
+    pool = Pool(source, assignment.mutants, TWINS)
     implementations = {"": source}
-    implementations |= {seed: maker.twin(seed) for seed in TWINS}
+    implementations |= {seed: pool.twin(seed) for seed in pool.seeds}
     implementations |= {kind.value: sabotage(source, kind) for kind in Saboteur}
     sandbox = make_sandbox(assignment, options)
     results = SUITES[suite](assignment, implementations, sandbox, options.jobs)

@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 
 from grader.grade import Fault, Grade, GradedTest, Isolation, SandboxName
 from grader.mutants import Kind, SemanticMutant
-from grader.policy import PolicyName, policy
+from grader.policy import PolicyName
 from grader.review import FlagKind
 from grader.status import Status
 from grader.verdict import Result, Verdict
@@ -160,7 +160,7 @@ def to_document(grade: Grade) -> GradeDocument:
     """Return ``grade`` as a document."""
     settings = grade.assignment.settings
     submission = grade.submission
-    applied = policy(grade.options.policy, settings)
+    applied = grade.policy
     return GradeDocument(
         assignment=grade.assignment.id,
         graded=grade.graded,

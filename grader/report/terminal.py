@@ -13,7 +13,6 @@ from grader.grade import Grade, GradedTest
 from grader.matrix import KillMatrix
 from grader.messages import message
 from grader.mutants import difference
-from grader.policy import policy
 from grader.review import Flag
 from grader.score import Score
 from grader.status import Status, TestStatus
@@ -192,7 +191,7 @@ def _some(headline: str, lines: Sequence[str]) -> list[RenderableType]:
 
 def _policy(grade: Grade) -> list[RenderableType]:
     """Return how often each thing was seen."""
-    applied = policy(grade.options.policy, grade.assignment.settings)
+    applied = grade.policy
     rewrites = f"{applied.twins} rewrites of it" if applied.twins else "no rewrite of it"
     return [Text(f"Policy {applied.name}: on the course's code and on {rewrites}", "dim")]
 

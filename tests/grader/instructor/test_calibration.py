@@ -10,7 +10,6 @@ import pytest
 
 from grader import grading
 from grader.course import Assignment, builtin_root, load_course
-from grader.dominators import dominators_path
 from grader.grade import Options
 from grader.instructor import calibration
 from grader.instructor.calibration import (
@@ -222,7 +221,7 @@ def test_a_weak_suite_is_measured_by_what_the_gold_suite_is(toy: Path, tmp_path:
     """Each file of them is one; excluded mutants are run too."""
     assignment = _with_weak(toy, WEAK)
     reference = dominators(assignment, _options(tmp_path))
-    dominators_path(assignment).write_text(render(reference), encoding="utf-8")
+    assignment.dominators_path.write_text(render(reference), encoding="utf-8")
     found = calibrate(assignment, _options(tmp_path))
     assert not found.findings
     assert [row.cells for row in found.rows] == [

@@ -1,0 +1,26 @@
+"""Files that a command was asked to write: refused before anything runs, or written."""
+
+from pathlib import Path
+
+from grader.messages import message
+from grader.problems import Unusable
+
+
+def require_writable(path: Path) -> None:
+    """Raise `Unusable` if a file can't be written; what is there stays as it is."""
+    is_new = not path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as problem:
+        raise Unusable(message("json-unwritable", path=path, why=problem.strerror)) from None
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file; raises `Unusable` if that fails."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as problem:
+        raise Unusable(message("json-unwritable", path=path, why=problem.strerror)) from None
