@@ -1,0 +1,70 @@
+"""An attack: what a hostile student hands in, and what an honest grader makes of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# Catches the first fault and never the second, which is what an attack is after.
+HONEST = """\
+from toy.double import double
+
+def test_three():
+    assert double(3) == 6
+"""
+HONEST_PATH, PATH = "test_honest.py", "test_attack.py"
+HEAD = "from toy.double import double\n"
+EARNED = {"s01": "killed", "s02": "survived"}
+Told = frozenset[tuple[str, str | None]]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A submission that is after more than its honest test earns.
+
+    Parameters
+    ----------
+    id
+        The attack's number in the catalogue, and a word where there are several of a number.
+    promise
+        What holds in spite of it.
+    source
+        The text of its test file, without the import of the code under test.
+    status, slug
+        What each test of that file gets, and why.
+    others
+        Further statuses that its tests get, where they get several.
+    files
+        What else is handed in.
+    verdicts
+        What becomes of the mutants.
+    honest
+        The status of the honest test beside it, and why.
+    flags
+        Words of what staff are shown; of what they are not shown, with a ``!`` before them.
+    graded
+        Whether there is a grade at all.
+    """
+
+    id: str
+    promise: str
+    source: str
+    status: str = "valid"
+    slug: str | None = None
+    others: Told = frozenset()
+    files: Mapping[str, str | bytes] = field(default_factory=dict)
+    verdicts: Mapping[str, str] = field(default_factory=lambda: EARNED)
+    honest: tuple[str, str | None] = ("valid", None)
+    flags: tuple[str, ...] = ()
+    graded: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.promise}"
+
+    @property
+    def told(self) -> Told:
+        """What is said of the tests of the attack's file."""
+        return frozenset({(self.status, self.slug)}) | self.others
+
+    @property
+    def suite(self) -> dict[str, str | bytes]:
+        """All that is handed in."""
+        return {HONEST_PATH: HONEST, PATH: HEAD + self.source, **self.files}
