@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.policy import PolicyName
 
 # Catches the first fault and never the second, which is what an attack is after.
 HONEST = """\
@@ -10,6 +13,7 @@ from toy.double import double
 def test_three():
     assert double(3) == 6
 """
+TOY = Path(__file__).parents[1] / "grader" / "cli" / "toy"
 HONEST_PATH, PATH = "test_honest.py", "test_attack.py"
 HEAD = "from toy.double import double\n"
 EARNED = {"s01": "killed", "s02": "survived"}
@@ -31,7 +35,7 @@ class Attack:
     status, slug
         What each test of that file gets, and why.
     others
-        Further statuses that its tests get, where they get several.
+        Further statuses that its tests may get.
     files
         What else is handed in.
     verdicts
@@ -39,9 +43,11 @@ class Attack:
     honest
         The status of the honest test beside it, and why.
     flags
-        Words of what staff are shown; of what they are not shown, with a ``!`` before them.
+        Words of what staff are shown.
     graded
         Whether there is a grade at all.
+    policy
+        How often each thing is seen; what hangs on luck is shown under the policy for marks.
     """
 
     id: str
@@ -55,13 +61,14 @@ class Attack:
     honest: tuple[str, str | None] = ("valid", None)
     flags: tuple[str, ...] = ()
     graded: bool = True
+    policy: PolicyName = "practice"
 
     def __str__(self) -> str:
         return f"{self.id}: {self.promise}"
 
     @property
     def told(self) -> Told:
-        """What is said of the tests of the attack's file."""
+        """What may be said of the tests of the attack's file."""
         return frozenset({(self.status, self.slug)}) | self.others
 
     @property

@@ -18,7 +18,8 @@ def check(attack: Attack, grade: Grade) -> None:
     """Assert that an attack came out as it should, and that no report tells of hidden code."""
     assert grade.graded is attack.graded, grade.why
     assert {one.mutant.id: one.result.value for one in grade.verdicts} == attack.verdicts
-    assert told(grade, PATH) == attack.told, reasons(grade)
+    assert told(grade, PATH) <= attack.told, reasons(grade)
+    assert told(grade, PATH), "the attack wasn't there"
     assert told(grade, HONEST_PATH) == {attack.honest}, reasons(grade)
     flagged = "\n".join(flag.message.text for flag in grade.review or ())
     assert [word for word in attack.flags if word not in flagged] == [], flagged

@@ -12,9 +12,8 @@ from grader.grade import Grade, Options
 from grader.grading import grade
 from grader.submission import Submission
 
-from .case import Attack
+from .case import TOY, Attack
 
-TOY = Path(__file__).parents[1] / "grader" / "cli" / "toy"
 CHANGES = {
     '["toy.double", "pytest", "hypothesis", "random"]': '["*"]\npreload = ["numpy"]',
     "threshold_percent = 60": "threshold_percent = 80",
@@ -55,7 +54,14 @@ def grading(
             path: text.encode() if isinstance(text, str) else text
             for path, text in attack.suite.items()
         }
-        options = Options(sandbox="docker", jobs=1, run_dir=places / attack.id, seed=7, staff=True)
+        options = Options(
+            sandbox="docker",
+            jobs=1,
+            run_dir=places / attack.id,
+            seed=7,
+            staff=True,
+            policy=attack.policy,
+        )
         return grade(assignment, Submission(suite), options)
 
     with (

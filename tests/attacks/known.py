@@ -1,0 +1,25 @@
+"""What attackers know by heart, and what they usually get."""
+
+import types
+from typing import Any
+
+from .case import TOY
+
+SOURCE = (TOY / "reference" / "toy" / "double.py").read_text(encoding="utf-8")
+MODULE = compile(SOURCE, "double.py", "exec")
+[CODE] = [one for one in MODULE.co_consts if isinstance(one, types.CodeType)]
+
+Expected = dict[str, Any]
+INVALID: Expected = {"status": "invalid", "slug": "invalid"}
+NO_FILE: Expected = {"status": "invalid", "slug": "invalid-file"}
+SEALED: Expected = {"status": "invalid", "slug": "invalid-sealed"}
+SKIPPED: Expected = {"status": "vacuous", "slug": "vacuous-skipped"}
+STRICT: Expected = {"status": "too_strict", "slug": "too-strict"}
+VAIN: Expected = {"status": "vacuous", "slug": "vacuous"}
+# What hangs on chance is shown under the policy for marks: it is found out, or catches nothing.
+COIN: Expected = {
+    "status": "flaky",
+    "slug": "flaky",
+    "others": frozenset({("too_strict", "too-strict"), ("invalid", "invalid"), ("valid", None)}),
+    "policy": "authoritative",
+}
