@@ -192,7 +192,7 @@ def test_it(request):
     request.config.pluginmanager.register(Plugin())
     assert double(1) == 3
 """,
-        **INVALID,
+        **VAIN,
     ),
     Attack(
         "G07",
