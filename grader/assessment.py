@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from .almost import named, near_misses
 from .course import Assignment
+from .disclosure import Disclosure
 from .dominators import read_dominators
 from .grade import Grade, GradedTest, Options
 from .knowledge import Knowledge
@@ -22,6 +23,7 @@ def assess(
     assignment: Assignment, submission: Submission, options: Options, known: Knowledge
 ) -> Grade:
     """Return the grade that ``known`` amounts to."""
+    known = Disclosure(assignment, submission).of(known)
     found = known.statuses
     holding = any(one.holds for one in found.values())
     verdicts = tuple(

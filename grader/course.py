@@ -121,6 +121,13 @@ class Assignment:
         default = f"reference/contracts/{self.module_path}i"
         return self.course.root / (self.settings.contract or default)
 
+    def published(self) -> list[str]:
+        """Return the texts that a student has of the course: contracts, its tests, first tests."""
+        contracts = self.course.root / "reference" / "contracts"
+        paths = {self.contract_path, *contracts.rglob("*.pyi")}
+        paths |= {*self.tests_path.rglob("*.py"), *self.starter_path.rglob("*.py")}
+        return [path.read_text(encoding="utf-8") for path in sorted(paths) if path.is_file()]
+
     @property
     def tests_path(self) -> Path:
         """Folder of the course's tests."""

@@ -15,6 +15,12 @@ def test_three():
 """
 TOY = Path(__file__).parents[1] / "grader" / "cli" / "toy"
 HONEST_PATH, PATH = "test_honest.py", "test_attack.py"
+# The toy course's, with a sentence that nobody writes into a report by accident.
+REFERENCE = (
+    (TOY / "reference" / "toy" / "double.py")
+    .read_text(encoding="utf-8")
+    .replace('"n is negative"', '"n is negative, which is what nobody can double"')
+)
 HEAD = "from toy.double import double\n"
 EARNED = {"s01": "killed", "s02": "survived"}
 Told = frozenset[tuple[str, str | None]]

@@ -11,7 +11,10 @@ from grader.report.terminal import to_terminal
 from .case import HONEST_PATH, PATH, Attack, Told
 
 # Of the reference's and the mutants' text: what nobody writes into a report by accident.
-HIDDEN = ("n is negative", "a step at a time", "step(total", "range(n", "if n < 0", "if False")
+HIDDEN = (
+    *("n is negative", "what nobody can double", "a step at a time"),
+    *("step(total", "range(n", "if n < 0", "if False", "90046", "90_046"),
+)
 
 
 def check(attack: Attack, grade: Grade) -> None:

@@ -12,7 +12,7 @@ from grader.grade import Grade, Options
 from grader.grading import grade
 from grader.submission import Submission
 
-from .case import TOY, Attack
+from .case import REFERENCE, TOY, Attack
 
 CHANGES = {
     '["toy.double", "pytest", "hypothesis", "random"]': '["*"]\npreload = ["numpy"]',
@@ -29,6 +29,8 @@ def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
     """Return the toy course's assignment with its two named mutants and every import allowed."""
     root = Path(shutil.copytree(TOY, tmp_path_factory.mktemp("attacked") / "course"))
     (root / "mutants" / "T1" / "mechanical.toml").unlink()
+    module = root / "reference" / "toy" / "double.py"
+    module.write_text(REFERENCE, encoding="utf-8")
     path = root / "course.toml"
     text = path.read_text(encoding="utf-8")
     for before, after in CHANGES.items():

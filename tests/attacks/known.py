@@ -3,10 +3,9 @@
 import types
 from typing import Any
 
-from .case import TOY
+from .case import REFERENCE
 
-SOURCE = (TOY / "reference" / "toy" / "double.py").read_text(encoding="utf-8")
-MODULE = compile(SOURCE, "double.py", "exec")
+MODULE = compile(REFERENCE, "double.py", "exec")
 [CODE] = [one for one in MODULE.co_consts if isinstance(one, types.CodeType)]
 
 Expected = dict[str, Any]

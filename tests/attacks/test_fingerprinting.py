@@ -10,12 +10,12 @@ import marshal
 
 import pytest
 
-from .case import Attack
+from .case import REFERENCE, Attack
 from .checks import check
 from .conftest import Grading
-from .known import CODE, COIN, INVALID, NO_FILE, SOURCE, STRICT, VAIN
+from .known import CODE, COIN, INVALID, NO_FILE, STRICT, VAIN
 
-HASH = hashlib.sha256(SOURCE.encode()).hexdigest()
+HASH = hashlib.sha256(REFERENCE.encode()).hexdigest()
 INSTRUCTIONS = len(list(dis.get_instructions(CODE)))
 LINES = len({line for *_, line in CODE.co_lines()})
 
@@ -105,7 +105,8 @@ def test_it():
         "a constant that a mutant lacks is planted in rewrites too",
         """
 def test_it():
-    assert set(double.__code__.co_consts) <= {double.__doc__, 0, "n is negative", None}
+    found = [one for one in double.__code__.co_consts if isinstance(one, str)]
+    assert len(found) <= 2
 """,
         **STRICT,
         flags=("__code__",),
@@ -456,7 +457,7 @@ def test_it():
         """
 import pytest
 def test_it():
-    with pytest.raises(ValueError, match="^n is negative$"):
+    with pytest.raises(ValueError, match="^n is negative"):
         double(-1)
 """,
         **STRICT,
