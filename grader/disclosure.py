@@ -20,7 +20,7 @@ from .outcome import Outcome
 from .submission import Submission
 
 LEAST = 16  # letters and digits in a row that are no accident
-NO_LETTER = re.compile(r"\\[nrt]|[\W_]+")  # what a repr makes of a line's end is no letter
+NO_LETTER = re.compile(r"\\[nrt]|[\W_]")  # what a repr makes of a line's end is no letter
 QUOTED = "(quotes code of the course)"
 
 
