@@ -267,7 +267,7 @@ class _Grading:
 
 
 def _require_engine() -> None:
-    from .sandbox.docker import engine
+    from .sandbox.engine import engine
 
     engine().close()
 

@@ -61,7 +61,7 @@ def build(base: str = DEFAULT_BASE, tell: Callable[[str], None] = lambda line: N
     Void
         If the engine doesn't answer, a wheel can't be had, or a step fails.
     """
-    from .sandbox.docker import TROUBLE, engine
+    from .sandbox.engine import TROUBLE, engine
 
     with (
         contextlib.closing(engine()) as client,

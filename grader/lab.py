@@ -2,6 +2,7 @@
 
 import queue
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from types import TracebackType
@@ -14,6 +15,23 @@ from .sandbox.session import Clock, Session, WorkerLostError
 from .worker import wire
 
 ATTEMPTS = 2
+# Grader's own: what it does only a fault of the machine can stop.
+TRIAL_CLOCK = Clock(60.0, 60.0)
+TRIAL = wire.Cell(
+    mode="tests",
+    files={"tests/test_trial.py": b64encode(b"def test_it():\n    pass\n").decode()},
+    root="tests",
+    targets=["test_trial.py"],
+    modules={},
+    draw=0,
+    entropy=0,
+    only="",
+    last=[],
+    skip=[],
+    most_tests=1,
+    most_examples=1,
+    shrink=False,
+)
 
 
 class Lab:
@@ -73,7 +91,8 @@ class Lab:
     ) -> Iterator[tuple[Cell, Outcome]]:
         """Run ``cells`` and yield each outcome as it comes.
 
-        A cell that the machine spoils twice yields an outcome that ends in `End.FAULT`.
+        A cell that loses its worker twice ended it, if a cell of grader's own shows that the
+        machine is well; else its outcome ends in `End.FAULT`.
         Raises `Void` if no worker can be started.
         """
         futures = {
@@ -89,23 +108,37 @@ class Lab:
         clock: Clock,
         enough: Callable[[Cell, Watch], bool],
     ) -> Outcome:
-        why = ""
         for _ in range(ATTEMPTS):
-            session = self._take()
-            keep = False
             try:
-                outcome = session.run(job(cell), clock, lambda watch: enough(cell, watch))
-                keep = not self._fresh and not session.used_up
+                return self._try(lambda: job(cell), clock, lambda watch: enough(cell, watch))
             except WorkerLostError as problem:
-                why = str(problem)
-                continue
-            finally:
-                if keep:
-                    self._idle.put(session)
-                else:
-                    session.close()
-            return outcome
-        return Outcome(end=End.FAULT, reason=why)
+                lost = problem
+        if lost.outcome is not None and self._is_well():
+            return lost.outcome
+        return Outcome(end=End.FAULT, reason=str(lost))
+
+    def _try(
+        self, job: Callable[[], wire.Cell], clock: Clock, enough: Callable[[Watch], bool]
+    ) -> Outcome:
+        """Run one cell once; raises `WorkerLostError`."""
+        session = self._take()
+        keep = False
+        try:
+            outcome = session.run(job(), clock, enough)
+            keep = not self._fresh and not session.used_up
+        finally:
+            if keep:
+                self._idle.put(session)
+            else:
+                session.close()
+        return outcome
+
+    def _is_well(self) -> bool:
+        """Whether this machine runs a cell in which nobody has a hand."""
+        try:
+            return self._try(lambda: TRIAL, TRIAL_CLOCK, lambda watch: False).end is End.COMPLETE
+        except WorkerLostError:
+            return False
 
     def _take(self) -> Session:
         """Return an idle worker, or a new one; raises ``CancelledError`` once all is to end."""

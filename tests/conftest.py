@@ -19,7 +19,7 @@ def worker_image() -> str:
     from docker.errors import ImageNotFound
 
     from grader.image import build, image_name
-    from grader.sandbox.docker import engine
+    from grader.sandbox.engine import engine
 
     with contextlib.closing(engine()) as client:
         try:

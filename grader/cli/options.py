@@ -215,7 +215,7 @@ def choose_sandbox(asked: str) -> SandboxName:
     # Elsewhere than on Linux nothing but Docker can work, so its own complaint is the one to hear.
     if asked == "docker" or platform.system() != "Linux":
         return "docker"
-    from grader.sandbox.docker import engine
+    from grader.sandbox.engine import engine
 
     try:
         engine().close()

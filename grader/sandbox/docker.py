@@ -7,10 +7,7 @@ import time
 from typing import Any
 
 import docker
-import requests
-from docker import utils
-from docker.constants import DEFAULT_UNIX_SOCKET
-from docker.errors import APIError, DockerException, ImageNotFound
+from docker.errors import APIError, ImageNotFound
 from docker.types import LogConfig, Ulimit
 
 from grader.course import Limits
@@ -19,10 +16,10 @@ from grader.messages import message
 from grader.problems import Void
 from grader.worker import wire
 
-from . import Channel, Site, command, environment, limits, some_users
+from . import Channel, Site, command, engine, environment, limits, owner, some_users
+from .engine import TROUBLE
 
 READ_SIZE = 1 << 16
-ENGINE_SECONDS = 30
 REMOVAL_SECONDS = 10.0
 CELLS, PYTHON, PACKAGES = "/cells", "/opt/worker/bin/python", "/opt/worker/lib/site-packages"
 TABLES = "/opt/worker/tables"
@@ -41,37 +38,6 @@ NO_QUEUES = {
 }
 MULTIPLEX = struct.Struct(">BxxxL")
 STDERR = 2
-TROUBLE = (DockerException, requests.RequestException, OSError)
-
-
-def engine() -> docker.APIClient:
-    """Connect to the Docker engine; raises `Void` if it doesn't answer."""
-    with contextlib.ExitStack() as stack:
-        try:
-            address = utils.kwargs_from_env()
-            _knock(address.get("base_url") or DEFAULT_UNIX_SOCKET.removeprefix("http+"))
-            client = docker.APIClient(version="auto", timeout=ENGINE_SECONDS, **address)
-            stack.callback(client.close)
-            client.ping()
-        except TROUBLE as problem:
-            why = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
-            raise Void(message("no-engine", why=why, program="grade"), "machine") from None
-        stack.pop_all()
-    return client
-
-
-def _knock(address: str) -> None:
-    """Raise a plain ``OSError`` where nobody listens on a local socket.
-
-    The client would say the same in a riddle, and leak the socket.
-    """
-    scheme, _, path = address.partition("://")
-    if scheme.endswith("unix"):
-        with socket.socket(socket.AF_UNIX) as knocking:
-            try:
-                knocking.connect(f"/{path.lstrip('/')}")
-            except OSError as problem:
-                raise OSError(f"{address}: {problem.strerror}") from None
 
 
 class DockerSandbox:
@@ -82,7 +48,8 @@ class DockerSandbox:
     def __init__(self, allowed: Limits) -> None:
         self._limits = allowed
         self._image = image_name()
-        with contextlib.closing(engine()) as client:
+        with contextlib.closing(engine.engine()) as client:
+            _remove_orphans(client)
             try:
                 client.inspect_image(self._image)  # type: ignore[no-untyped-call] # a gap in the stubs
             except ImageNotFound:
@@ -93,7 +60,7 @@ class DockerSandbox:
         """Start a worker in a fresh container."""
         megabytes = self._limits.memory_megabytes
         allowed = limits(self._limits, CELL_PROCESSES)
-        client = engine()
+        client = engine.engine()
         try:
             container = _Container(client, self._image, megabytes + WORKER_MEGABYTES)
         except TROUBLE as problem:
@@ -128,7 +95,7 @@ class _Container:
             user="0:0",
             working_dir="/",
             environment=environment(TABLES),
-            labels={LABEL: "1"},
+            labels={LABEL: owner.me()},
             network_disabled=True,
             host_config=_confinement(self._client, megabytes),
         )
@@ -147,7 +114,7 @@ class _Container:
         return plain
 
     def write(self, data: bytes) -> None:
-        self._socket.settimeout(ENGINE_SECONDS)
+        self._socket.settimeout(engine.SECONDS)
         self._socket.sendall(data)
 
     def read(self, seconds: float) -> bytes:
@@ -193,6 +160,15 @@ class _Container:
             while time.monotonic() < deadline:
                 self._client.inspect_container(self._id)  # raises `NotFound` in the end
                 time.sleep(0.02)
+
+
+def _remove_orphans(client: docker.APIClient) -> None:
+    """Remove what was left by a grader that was killed, started or not."""
+    with contextlib.suppress(*TROUBLE):
+        for one in client.containers(all=True, filters={"label": LABEL}):
+            if owner.gone(one["Labels"][LABEL]):
+                with contextlib.suppress(APIError):  # it may be going already
+                    client.remove_container(one["Id"], force=True, v=True)
 
 
 def _file_systems() -> dict[str, str]:

@@ -27,7 +27,12 @@ WORDS_CAP = 500
 
 
 class WorkerLostError(Exception):
-    """The worker ended or fell silent; its cell says nothing, and a new worker is needed."""
+    """The worker ended or fell silent, and a new one is needed.
+
+    ``outcome`` is what its cell had said until then, as that of a cell that crashed.
+    """
+
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,12 @@ class Session:
         """
         if self._left is not None:
             self._left -= 1
-        return _Conversation(self, clock, enough).run(job)
+        conversation = _Conversation(self, clock, enough)
+        try:
+            return conversation.run(job)
+        except WorkerLostError as problem:
+            problem.outcome = conversation.lost(str(problem))
+            raise
 
     def send(self, kind: bytes, body: bytes = b"") -> None:
         """Send one frame; raises `WorkerLostError` if the worker has ended."""
@@ -204,7 +214,7 @@ class _Conversation:
         self._session.send(wire.CELL, json.dumps(job).encode())
         while True:
             try:
-                kind, body = self._session.receive(max(0.0, self._until() - time.monotonic()))
+                kind, body = self._session.receive(self._left())
             except TimeoutError:
                 if self._killed:
                     raise WorkerLostError("it didn't end its cell when told to") from None
@@ -218,8 +228,22 @@ class _Conversation:
             else:
                 raise WorkerLostError(body.decode(errors="replace")[:WORDS_CAP])
 
+    def lost(self, why: str) -> Outcome:
+        """Return what was said by a cell whose worker was lost."""
+        return self._watch.outcome(End.CRASH, reason=why[:WORDS_CAP])
+
+    def _left(self) -> float:
+        """Return how long to wait for the next frame; raises ``TimeoutError`` once it is late.
+
+        A cell that never stops talking would else never be late.
+        """
+        left = self._until() - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
     def _until(self) -> float:
-        """Return how long to wait for the next frame."""
+        """Return when the next frame is late."""
         if self._killed:
             return self._told + GRACE_SECONDS
         return min(self._whole, self._watch.since + self._clock.limit(self._watch.at or ""))

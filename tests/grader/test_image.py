@@ -198,7 +198,7 @@ def test_a_step_that_fails_is_said(
 @pytest.mark.docker
 def test_the_image_is_there_under_its_name(worker_image: str) -> None:
     """Built on the base that was named."""
-    from grader.sandbox.docker import engine
+    from grader.sandbox.engine import engine
 
     assert worker_image == image_name()
     with contextlib.closing(engine()) as client:

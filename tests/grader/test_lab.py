@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ from grader.lab import Lab
 from grader.messages import message
 from grader.outcome import End, Outcome, Watch
 from grader.problems import Void
-from grader.sandbox import Channel, Sandbox, Site, limits
+from grader.sandbox import Channel, Sandbox, Site, limits, process
 from grader.sandbox.process import ProcessSandbox
 from grader.sandbox.session import Clock
 from grader.worker import wire
@@ -31,8 +32,9 @@ HANGING = "import time\ndef test_it(): time.sleep(400)\n"
 class Parrot:
     """A worker of a few words: a cell passes, hangs until it is ended, or ends the worker."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_ill: bool) -> None:
         self.closed = False
+        self._is_ill = is_ill
         self.busy: list[str] = []
         self._says: queue.Queue[bytes] = queue.Queue()
 
@@ -47,8 +49,8 @@ class Parrot:
         else:
             job = json.loads(data[wire.HEADER.size :])
             self.busy.append(job["root"])
-            match job["root"]:
-                case "pass":
+            match "die" if self._is_ill else job["root"]:
+                case "pass" | "tests":
                     lines = b'{"event": "collected"}\n{"event": "end", "exit": 0}\n'
                     self._says.put(wire.frame(wire.DATA, lines))
                     self._end(0)
@@ -80,12 +82,13 @@ class Aviary:
         self.opened: list[Parrot] = []
         self.rooms: int | None = None
         self.refuse = False
+        self.is_ill = False
 
     def open(self) -> tuple[Parrot, Site]:
         """Open one more."""
         if self.refuse:
             raise Void(message("worker-lost", why="refused"), "machine")
-        self.opened.append(Parrot())
+        self.opened.append(Parrot(is_ill=self.is_ill))
         return self.opened[-1], Site("/cells", None, limits(Limits(), None), rooms=self.rooms)
 
     @property
@@ -186,19 +189,24 @@ def test_a_cell_whose_worker_dies_runs_again_on_another(aviary: Aviary, make_job
     assert aviary.all_closed
 
 
-def test_a_cell_whose_worker_dies_twice_is_a_fault(aviary: Aviary, make_job: MakeJob) -> None:
-    """It says nothing of the suite, and the others are served."""
+def test_a_cell_whose_worker_dies_twice_is_to_blame_where_others_run(
+    aviary: Aviary, make_job: MakeJob
+) -> None:
+    """Else a test could have a grading called off at will."""
     with Lab(aviary, {}, [], 1) as lab:
         found = ends(lab, 3, lambda cell: make_job("", root="die" if cell.number == 1 else "pass"))
-    assert found == [End.COMPLETE, End.FAULT, End.COMPLETE]
+    assert found == [End.COMPLETE, End.CRASH, End.COMPLETE]
+    assert [one.busy for one in aviary.opened[1:]] == [["die"], ["tests", "pass"]]
     assert aviary.all_closed
 
 
-def test_the_reason_of_a_fault_is_told(aviary: Aviary, make_job: MakeJob) -> None:
-    """Whoever mends the machine needs it."""
+def test_a_machine_on_which_no_cell_runs_is_at_fault(aviary: Aviary, make_job: MakeJob) -> None:
+    """Not even one of grader's own; whoever mends the machine needs the reason."""
+    aviary.is_ill = True
     with Lab(aviary, {}, [], 1) as lab:
-        [(_, outcome)] = lab.run(cells(1), lambda cell: make_job("", root="die"), CLOCK, never)
+        [(_, outcome)] = lab.run(cells(1), lambda cell: make_job("", root="pass"), CLOCK, never)
     assert outcome == Outcome(end=End.FAULT, reason="its stream ended")
+    assert aviary.all_closed
 
 
 def test_a_worker_that_can_not_be_started_ends_the_run(aviary: Aviary, make_job: MakeJob) -> None:
@@ -291,6 +299,21 @@ def test_a_process_killed_in_the_middle_is_replaced_and_its_cell_runs_again(
     assert len(tries) == len(sandbox.opened) == 2
 
 
+def test_a_test_that_kills_its_worker_calls_nothing_off(
+    make_job: MakeJob, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It can where it is not sealed and has the worker's own user."""
+    (tmp_path / "pyseccomp.py").write_text('raise RuntimeError("Unable to find libseccomp")\n')
+    found = {"PYTHONPATH": str(tmp_path)}
+    real = process.environment
+    monkeypatch.setattr(process, "environment", lambda tables: real(tables) | found)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    hostile = "import os\ndef test_a(): pass\ndef test_it(): os.kill(os.getppid(), 9)\n"
+    with Lab(ProcessSandbox(Limits()), {}, [], 1) as lab:
+        [(_, outcome)] = lab.run(cells(1), lambda cell: make_job(hostile), CLOCK, never)
+    assert (outcome.end, outcome.reason) == (End.CRASH, "its stream ended")
+
+
 def test_a_module_that_can_not_be_imported_is_the_harness_fault() -> None:
     """The message says which and why."""
     shared = {"base": wire.Module(source="raise ValueError('broken base')\n", package=False)}
@@ -303,9 +326,12 @@ def test_a_module_that_can_not_be_imported_is_the_harness_fault() -> None:
 
 
 @pytest.mark.docker
-def test_a_container_killed_twice_is_a_fault(worker_image: str, make_job: MakeJob) -> None:
+def test_a_cell_whose_container_is_killed_twice_is_to_blame(
+    worker_image: str, make_job: MakeJob
+) -> None:
     """The back-end makes no difference."""
-    from grader.sandbox.docker import DockerSandbox, engine
+    from grader.sandbox.docker import DockerSandbox
+    from grader.sandbox.engine import engine
 
     assert worker_image
     sandbox = Watched(DockerSandbox(Limits()))
@@ -320,5 +346,5 @@ def test_a_container_killed_twice_is_a_fault(worker_image: str, make_job: MakeJo
 
     with Lab(sandbox, {}, [], 1) as lab:
         [(_, outcome)] = lab.run(cells(1), job, CLOCK, never)
-    assert outcome.end is End.FAULT
-    assert len(sandbox.opened) == 2
+    assert outcome.end is End.CRASH
+    assert len(sandbox.opened) == 3

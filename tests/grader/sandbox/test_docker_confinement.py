@@ -8,7 +8,8 @@ import pytest
 
 from grader.course import Limits
 from grader.outcome import End, Outcome
-from grader.sandbox.docker import ROOMS, WORKER_MEGABYTES, DockerSandbox, engine
+from grader.sandbox.docker import ROOMS, WORKER_MEGABYTES, DockerSandbox
+from grader.sandbox.engine import engine
 
 pytestmark = pytest.mark.docker
 

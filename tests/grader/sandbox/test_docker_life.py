@@ -11,7 +11,8 @@ from grader.course import Limits
 from grader.outcome import End
 from grader.problems import Void
 from grader.sandbox import Channel
-from grader.sandbox.docker import LABEL, DockerSandbox, _Container, engine
+from grader.sandbox.docker import LABEL, DockerSandbox, _Container
+from grader.sandbox.engine import engine
 from grader.sandbox.session import Clock, Session, WorkerLostError
 from grader.worker import wire
 

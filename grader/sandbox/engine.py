@@ -1,0 +1,48 @@
+"""The Docker engine: a connection to it whose every call has a deadline."""
+
+import contextlib
+import socket
+
+import docker
+import requests
+from docker import utils
+from docker.constants import DEFAULT_UNIX_SOCKET
+from docker.errors import DockerException
+
+from grader.messages import message
+from grader.problems import Void
+
+SECONDS = 30  # for one answer; the slowest, a container's start, takes about one
+TROUBLE = (DockerException, requests.RequestException, OSError)
+
+
+def engine() -> docker.APIClient:
+    """Connect to the Docker engine; raises `Void` if it doesn't answer in time."""
+    with contextlib.ExitStack() as stack:
+        try:
+            address = utils.kwargs_from_env()
+            _knock(address.get("base_url") or DEFAULT_UNIX_SOCKET.removeprefix("http+"))
+            client = docker.APIClient(version="auto", timeout=SECONDS, **address)
+            stack.callback(client.close)
+            client.ping()
+        except TROUBLE as problem:
+            why = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
+            raise Void(message("no-engine", why=why, program="grade"), "machine") from None
+        stack.pop_all()
+    return client
+
+
+def _knock(address: str) -> None:
+    """Raise a plain ``OSError`` where nobody listens on a local socket.
+
+    The client would say the same in a riddle, and leak the socket.
+    """
+    scheme, _, path = address.partition("://")
+    if scheme.endswith("unix"):
+        with socket.socket(socket.AF_UNIX) as knocking:
+            knocking.settimeout(SECONDS)
+            try:
+                knocking.connect(f"/{path.lstrip('/')}")
+            except OSError as problem:
+                why = problem.strerror or "it doesn't let anybody in"
+                raise OSError(f"{address}: {why}") from None
