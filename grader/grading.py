@@ -37,6 +37,7 @@ from .status import Status
 from .submission import Submission
 from .twinning import twin_pool
 from .twins.pool import Pool
+from .whole import write_whole
 from .worker import wire
 
 SLACK, LEAST_SECONDS = 10.0, 5.0
@@ -256,7 +257,7 @@ class _Grading:
         self.versions |= lab.versions
         self.sealed = lab.sealed and self.sealed is not False
         known = wire.Ready(versions=self.versions, sealed=self.sealed)
-        (folder / "workers.json").write_text(json.dumps(known), encoding="utf-8")
+        write_whole(folder / "workers.json", json.dumps(known))
 
     def _recall(self, folder: Path) -> None:
         """Read what the workers of an earlier, unfinished or finished, grading said."""

@@ -3,6 +3,7 @@
 import fcntl
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -10,7 +11,9 @@ from typing import Self
 from pydantic import BaseModel, ValidationError
 
 from .cells import Cell
+from .messages import message
 from .outcome import End, Outcome
+from .problems import Void
 
 NOT_KEPT = (End.FAULT, End.TIMEOUT)
 
@@ -28,12 +31,18 @@ class Journal:
     An outcome that the machine may have spoiled is written, for whoever looks, and not found
     again. A line that was cut off by a crash is ignored, and so is a journal that another
     grading holds: this one then keeps its outcomes to itself.
+
+    Raises
+    ------
+    Void
+        If the journal can't be opened, or an outcome can't be kept: there is no room, or no right.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a+b")
+        with self._void():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a+b", buffering=0)
         self._held = _lock(self._file.fileno())
         if fresh and self._held:
             self._file.truncate(0)
@@ -56,10 +65,19 @@ class Journal:
         """Keep an outcome, on disk before it is used."""
         self.outcomes[cell] = outcome
         if self._held:
-            line = Entry(cell=cell, outcome=outcome).model_dump_json()
-            self._file.write(line.encode() + b"\n")
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            line = Entry(cell=cell, outcome=outcome).model_dump_json().encode() + b"\n"
+            with self._void():
+                while line:
+                    line = line[self._file.write(line) :]
+                os.fsync(self._file.fileno())
+
+    @contextmanager
+    def _void(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            facts = {"path": self.path, "why": problem.strerror}
+            raise Void(message("journal-unwritable", **facts), "machine") from None
 
     def _read(self) -> Iterator[tuple[Cell, Outcome]]:
         self._file.seek(0)

@@ -57,6 +57,9 @@ TEXTS: dict[str, str] = {
     " (`grade doctor` says what works here)",
     "no-image": "the engine has no image {image}: run `grade image build`",
     "image-unbuildable": "the image can't be built: {why}",
+    "journal-unwritable": "can't keep outcomes in {path}: {why}; nothing is graded, no score"
+    " changes and what was kept stays: make room, or name another folder with --run-dir, and run"
+    " it again",
     "worker-lost": "the worker ended before it answered: {why}",
     "worker-mute": "the worker didn't answer within {seconds:g} s",
     "worker-refused": "the worker can't serve: {why}",

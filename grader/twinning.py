@@ -15,6 +15,7 @@ from .messages import message
 from .problems import Void
 from .sandbox import Sandbox
 from .twins.pool import Pool, PoolFile, candidates
+from .whole import write_whole
 
 REFERENCE = ""
 Suite = Callable[[Assignment, Mapping[str, str | bytes], Sandbox, int], dict[str, list[CourseTest]]]
@@ -55,7 +56,7 @@ def twin_pool(
     tell()
     made = make_pool(assignment, key, sandbox, jobs)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(render(made), encoding="utf-8")
+    write_whole(kept, render(made))
     return replace(whole, seeds=made.seeds)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from grader.messages import message
 from grader.problems import Unusable
+from grader.whole import write_whole
 
 
 def require_writable(path: Path) -> None:
@@ -19,8 +20,8 @@ def require_writable(path: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file; raises `Unusable` if that fails."""
+    """Write a file, whole or not at all; raises `Unusable` if that fails."""
     try:
-        path.write_text(text, encoding="utf-8", newline="")
+        write_whole(path, text)
     except OSError as problem:
         raise Unusable(message("json-unwritable", path=path, why=problem.strerror)) from None

@@ -20,6 +20,7 @@ from grader.mutants import MechanicalMutant, Mutant, SemanticMutant, difference
 from grader.report.terminal import plain
 from grader.twinning import make_pool
 from grader.twinning import render as render_twins
+from grader.whole import write_whole
 
 from .calibrate import calibrate_mutants
 from .exits import Exit
@@ -134,7 +135,7 @@ def generate_mutants(place: Place, assignment: str, *, write: bool) -> int:
         for mutant in gone:
             show(f"{word:<9}  {mutant.id}  {mutant.name}: {mutant.status}  {mutant.reason}")
     if write:
-        chosen.pool_path.write_text(render(pool), encoding="utf-8")
+        write_whole(chosen.pool_path, render(pool))
     if not drift:
         show(f"{len(pool.mutant)} mutants, as in the frozen pool")
     return Exit.NOT_PASSED if drift else Exit.PASSED
@@ -153,7 +154,7 @@ def make_twins(place: Place, assignment: str, *, write: bool, **typed: Any) -> i
         show(Text.assemble((seed, "red"), f"  is no twin, a fault of grader's: {plain(why)}"))
     show(f"{len(pool.seeds)} twins do what the reference does")
     if write:
-        chosen.twins_path.write_text(render_twins(pool), encoding="utf-8")
+        write_whole(chosen.twins_path, render_twins(pool))
     return Exit.NOT_PASSED if pool.discarded else Exit.PASSED
 
 
@@ -196,7 +197,7 @@ def write_dominators(place: Place, assignment: str, **typed: Any) -> int:  # noq
     chosen = place.assignment(assignment)
     with ProgressBar() as bar:
         found = references.dominators(chosen, Chosen(**typed).options(bar.tell))
-    chosen.dominators_path.write_text(references.render(found), encoding="utf-8")
+    write_whole(chosen.dominators_path, references.render(found))
     show(*(", ".join(same) for same in found.dominators))
     show(f"{len(found.dominators)} dominators of {len(found.mutants)} scored mutants")
     return Exit.PASSED

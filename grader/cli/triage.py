@@ -12,6 +12,7 @@ from grader.instructor.pool import extend, merge, render
 from grader.instructor.triage import Case, Evidence, proposals, triage, undecided
 from grader.mutants import MechanicalMutant, Mutant
 from grader.problems import Unusable
+from grader.whole import write_whole
 
 from .exits import Exit
 from .options import Chosen, Place, course_option, sandbox_options
@@ -51,7 +52,7 @@ def triage_mutants(
         show(*_told(case))
     if write:
         pool = extend(chosen.pool, proposals(cases), candidates)
-        chosen.pool_path.write_text(render(pool), encoding="utf-8")
+        write_whole(chosen.pool_path, render(pool))
     left = sum(case.open for case in cases)
     show(f"{len(cases)} looked at, {left} for a person to decide on")
     return Exit.NOT_PASSED if left else Exit.PASSED

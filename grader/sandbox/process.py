@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -23,11 +24,12 @@ from grader.messages import message
 from grader.problems import Void
 from grader.worker.clearing import empty
 
-from . import Channel, Site, command, environment, limits, some_users
+from . import Channel, Site, command, environment, limits, owner, some_users
 
 READ_SIZE = 1 << 16
 WRITE_SECONDS, END_SECONDS = 30.0, 5.0
 PROCESSES = 64
+PREFIX, OWNER = "grader-", "owner"
 
 
 class ProcessSandbox:
@@ -37,6 +39,7 @@ class ProcessSandbox:
 
     def __init__(self, allowed: Limits) -> None:
         self._limits = allowed
+        _remove_orphans()
 
     def open(self) -> tuple[Channel, Site]:
         """Start a worker in a private directory."""
@@ -72,7 +75,7 @@ class _Process:
     def __init__(self, users: tuple[int, int] | None) -> None:
         self._users = users
         self._said: str | None = None
-        self._home = Path(tempfile.mkdtemp(prefix="grader-")).resolve()
+        self._home = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
         self.cells = self._home / "cells"
         try:
             self._process = self._start()
@@ -86,6 +89,7 @@ class _Process:
         # A `site-packages`, since Hypothesis would take constants from the worker's own files.
         packages = self._home / "site-packages"
         self._home.chmod(0o711)
+        (self._home / OWNER).write_text(owner.me(), encoding="utf-8")
         self.cells.mkdir(mode=0o711)
         shutil.copytree(
             Path(worker.__file__).parent,
@@ -145,6 +149,18 @@ class _Process:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+
+
+def _remove_orphans() -> None:
+    """Remove what was left by a grader that was killed: workers, their cells and their folders."""
+    for home in Path(tempfile.gettempdir()).resolve().glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            found = home.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+                continue
+            if owner.gone((home / OWNER).read_text(encoding="utf-8")):
+                _kill_left(home, (0, 0))
+                _delete(home)
 
 
 def _delete(home: Path) -> None:

@@ -1,0 +1,42 @@
+"""Files that are written whole or not at all, whatever ends the writer."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write ``text`` to ``path``, which until then stays as it is.
+
+    What is no regular file, such as a terminal, is written to directly.
+
+    Raises
+    ------
+    OSError
+        If it can't be written; nothing is left behind then.
+    """
+    place = path.resolve()
+    if place.exists() and not place.is_file():
+        place.write_text(text, encoding="utf-8", newline="")
+        return
+    descriptor, name = tempfile.mkstemp(prefix=f".{place.name}-", dir=place.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            os.fchmod(file.fileno(), _rights(place))
+        draft.replace(place)
+    except BaseException:
+        draft.unlink()
+        raise
+
+
+def _rights(place: Path) -> int:
+    """Return the rights that the file has, or that a new one would get."""
+    if place.exists():
+        return place.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,136 @@
+"""A grader that is killed: nothing is lost, nothing is left, and the grade is the same."""
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from grader.sandbox.docker import LABEL
+from grader.sandbox.engine import engine
+
+from .conftest import Place, kill, soon
+
+MakePlace = Callable[..., Place]
+SANDBOXES = ["process", pytest.param("docker", marks=pytest.mark.docker)]
+HANGING = "def test_hangs():\n    while True:\n        pass\n"
+
+
+def containers(processes: Sequence[int]) -> list[str]:
+    """Return the containers that belong to any of these processes."""
+    client = engine()
+    try:
+        found = client.containers(all=True, filters={"label": LABEL})
+        return [
+            one["Id"] for one in found if json.loads(one["Labels"][LABEL])["process"] in processes
+        ]
+    finally:
+        client.close()
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_a_grading_that_is_killed_time_and_again_ends_as_one_that_never_was(
+    sandbox: str, place: MakePlace
+) -> None:
+    """Before there is a worker, while it starts, between runs; no outcome is lost or seen twice."""
+    spoiled, whole = place(sandbox), place(sandbox, "whole")
+    assert whole.grade()[0] == 0
+    killed, before = [], []
+    for lines in (0, 1, 3, 6, 9):
+        process = spoiled.start()
+        killed.append(process.pid)
+        assert soon(lambda wanted=lines, at=process: len(spoiled.kept()) >= wanted or at.poll())
+        kill(process)
+        kept = spoiled.kept()
+        assert kept[: len(before)] == before
+        before = kept
+        assert not spoiled.report.exists()
+    assert spoiled.grade()[0] == 0
+    assert spoiled.found() == whole.found()
+    cells = [json.dumps(json.loads(line)["cell"]) for line in spoiled.kept()]
+    assert len(cells) == len(set(cells))
+    assert spoiled.folders() == []
+    assert spoiled.workers() == []
+    if sandbox == "docker":
+        assert containers(killed) == []
+
+
+def test_a_worker_ends_soon_after_the_grader_that_was_killed(place: MakePlace) -> None:
+    """Though its cell hangs; what it leaves on disk goes at the next start."""
+    here = place("process", suite=HANGING)
+    process = here.start()
+    assert soon(lambda: len(here.workers()) >= 2)
+    kill(process)
+    assert soon(lambda: here.workers() == [])
+    here.student.test("def test_it():\n    assert True\n")
+    here.grade()
+    assert here.folders() == []
+
+
+@pytest.mark.docker
+def test_a_container_ends_soon_after_the_grader_that_was_killed(place: MakePlace) -> None:
+    """By itself, and without the next start."""
+    here = place("docker", suite=HANGING)
+    process = here.start()
+    assert soon(lambda: containers([process.pid]) != [] and len(here.kept()) >= 2)
+    kill(process)
+    assert soon(lambda: containers([process.pid]) == [])
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("is_started", [False, True])
+def test_a_container_without_an_owner_is_removed_at_the_next_start(
+    is_started: bool, place: MakePlace, worker_image: str
+) -> None:
+    """Also one that never ran; and one whose owner lives, or that is another's, stays."""
+    here = place("docker")
+    client = engine()
+    mine = json.dumps({"host": "h", "process": 1, "began": 0.0, "at": 1e12})
+    alive = _label(here)
+    dead = json.dumps(json.loads(alive) | {"began": 1.0})
+    old = json.dumps(json.loads(mine) | {"at": 1.0})
+    labels = {"dead": dead, "old": old, "alive": alive, "other host": mine, "foreign": "1"}
+    made = {}
+    try:
+        for name, label in labels.items():
+            one = client.create_container(
+                worker_image, ["/bin/sleep", "600"], labels={LABEL: label}, network_disabled=True
+            )
+            made[name] = one["Id"]
+            if is_started:
+                client.start(one["Id"])
+        assert here.grade()[0] == 0
+        left = {one["Id"] for one in client.containers(all=True)}
+        assert {name for name, one in made.items() if one in left} == {
+            "alive",
+            "other host",
+            "foreign",
+        }
+    finally:
+        for one in made.values():
+            if one in {each["Id"] for each in client.containers(all=True)}:
+                client.remove_container(one, force=True)
+        client.close()
+
+
+def _label(here: Place) -> str:
+    """Return the label of a container that belongs to this process."""
+    from grader.sandbox import owner
+
+    assert here
+    return owner.me()
+
+
+@pytest.mark.docker
+def test_a_container_that_is_killed_costs_a_repetition_and_no_verdict(place: MakePlace) -> None:
+    """Its cell runs again in another."""
+    spoiled, whole = place("docker"), place("docker", "whole")
+    assert whole.grade()[0] == 0
+    process = spoiled.start()
+    assert soon(lambda: len(spoiled.kept()) >= 3)
+    client = engine()
+    for one in containers([process.pid]):
+        client.kill(one)
+    client.close()
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert spoiled.found() == whole.found()
