@@ -44,10 +44,12 @@ class Attack:
         Further statuses that its tests may get.
     files
         What else is handed in.
+    beside
+        The slugs of what is said of further files, by their path.
     verdicts
         What becomes of the mutants.
     honest
-        The status of the honest test beside it, and why.
+        The status of the honest test beside it, and why; ``None`` if it never ran.
     flags
         Words of what staff are shown.
     graded
@@ -63,8 +65,9 @@ class Attack:
     slug: str | None = None
     others: Told = frozenset()
     files: Mapping[str, str | bytes] = field(default_factory=dict)
+    beside: Mapping[str, str] = field(default_factory=dict)
     verdicts: Mapping[str, str] = field(default_factory=lambda: EARNED)
-    honest: tuple[str, str | None] = ("valid", None)
+    honest: tuple[str, str | None] | None = ("valid", None)
     flags: tuple[str, ...] = ()
     graded: bool = True
     policy: PolicyName = "practice"

@@ -23,7 +23,9 @@ def check(attack: Attack, grade: Grade) -> None:
     assert {one.mutant.id: one.result.value for one in grade.verdicts} == attack.verdicts
     assert told(grade, PATH) <= attack.told, reasons(grade)
     assert told(grade, PATH), "the attack wasn't there"
-    assert told(grade, HONEST_PATH) == {attack.honest}, reasons(grade)
+    assert told(grade, HONEST_PATH) == {one for one in [attack.honest] if one}, reasons(grade)
+    beside = {path: {slug for _, slug in told(grade, path)} for path in attack.beside}
+    assert beside == {path: {slug} for path, slug in attack.beside.items()}
     flagged = "\n".join(flag.message.text for flag in grade.review or ())
     assert [word for word in attack.flags if word not in flagged] == [], flagged
     assert leaks(grade) == []

@@ -10,7 +10,7 @@ import pytest
 from grader.course import Assignment, load_course
 from grader.grade import Grade, Options
 from grader.grading import grade
-from grader.submission import Submission
+from grader.submission import freeze
 
 from .case import REFERENCE, TOY, Attack
 
@@ -52,10 +52,10 @@ def grading(
     places = tmp_path_factory.mktemp("attacks")
 
     def graded(attack: Attack) -> Grade:
-        suite = {
-            path: text.encode() if isinstance(text, str) else text
-            for path, text in attack.suite.items()
-        }
+        folder = places / f"{attack.id}-suite"
+        for path, text in attack.suite.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(text.encode() if isinstance(text, str) else text)
         options = Options(
             sandbox="docker",
             jobs=1,
@@ -64,7 +64,7 @@ def grading(
             staff=True,
             policy=attack.policy,
         )
-        return grade(assignment, Submission(suite), options)
+        return grade(assignment, freeze(folder), options)
 
     with (
         pytest.MonkeyPatch.context() as patch,

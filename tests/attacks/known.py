@@ -16,6 +16,8 @@ SKIPPED: Expected = {"status": "vacuous", "slug": "vacuous-skipped"}
 STRICT: Expected = {"status": "too_strict", "slug": "too-strict"}
 VAIN: Expected = {"status": "vacuous", "slug": "vacuous"}
 # What hangs on chance is shown under the policy for marks: it is found out, or catches nothing.
+LIMIT: Expected = {"status": "invalid", "slug": "invalid-limit"}
+SLOW: Expected = {"status": "broken", "slug": "broken-time"}
 COIN: Expected = {
     "status": "flaky",
     "slug": "flaky",
