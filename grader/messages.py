@@ -26,13 +26,17 @@ TEXTS: dict[str, str] = {
     "no-generator": "{wanted} is needed, {installed} is installed: pip install"
     " 'grader[instructor]'",
     "no-goldens": "{assignment} has no goldens in this course",
-    "no-repository": "no folder {path}: name the student's repository with --repo",
+    "no-repository": "no folder {path}, and no archive: name the student's repository with --repo",
     "no-test-folder": "no folder {path}: {assignment}'s tests belong there; `{program} start"
     " {assignment}` makes it{elsewhere}",
     "no-module": "no file {path}: `{program} start {assignment}` makes a stub to fill in",
     "stub-untouched": "{path} is the untouched stub: build {module} first",
     "no-contract": "{assignment} has no contract at {path}, so there is nothing to start from",
     "too-large": "{path} holds over {most}: remove what isn't needed",
+    "same-name": "{path} holds {one} and {other}, which are the same on some computers: rename one",
+    "archive-unreadable": "{path} can't be unpacked: {why}; make it anew, as .zip or .tar.gz",
+    "archive-twice": "{path} holds {name} twice: make it anew",
+    "archive-start": "{path} is an archive: `{program} start` writes into a folder, so unpack it",
     "leads-out": "{path} leads out of the repository by a link: put the files themselves there",
     "unreadable": "can't read {path}: {why}",
     "not-utf8": "{path} can't be read: {why}; save it as UTF-8",

@@ -1,16 +1,19 @@
 """The student's repository: where things lie, what is built, and the files to start from."""
 
 import ast
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from .course import Assignment
+from .files.archive import unpack
+from .files.disk import Repository
+from .files.entry import LITTER, MOST_BYTES_EACH, Entry, Source, too_large
 from .messages import message
 from .problems import PrerequisiteMissing, Unusable
-from .submission import LITTER, NAME, LeftOut, Submission, freeze, is_test_file, read_regular
+from .report.untrusted import visible
+from .submission import NAME, LeftOut, Submission, is_test_file, take
 
 BULLET = "- "
 MOST_STRAYS, MOST_FOLDERS = 5, 2000
@@ -19,62 +22,87 @@ BEFORE_DEFINITION = re.compile(r"\n\n+(?=@|def |async def |class )")
 
 @dataclass(frozen=True)
 class Workspace:
-    """A student's repository."""
+    """A student's repository, on disk or in an archive."""
 
     root: Path
+    source: Source
 
     @classmethod
     def at(cls, root: Path) -> "Workspace":
-        """Return the repository at ``root``; raises `Unusable` if there is no such folder."""
-        if not root.is_dir():
-            raise Unusable(message("no-repository", path=root))
-        return cls(root.resolve())
+        """Return the repository at ``root``: a folder, or an archive of one or of tests alone.
+
+        Raises
+        ------
+        Unusable
+            If there is neither, or the archive can't be unpacked.
+        """
+        if root.is_dir():
+            return cls(root.resolve(), Repository(root.resolve()))
+        if root.is_file():
+            return cls(root.resolve(), unpack(root))
+        raise Unusable(message("no-repository", path=root))
+
+    def has_tests(self, assignment: Assignment) -> bool:
+        """Return whether there is a folder for an assignment's tests."""
+        return self._test_folder(assignment) is not None
 
     def tests(self, assignment: Assignment, program: str) -> Submission:
         """Freeze the student's graded tests; raises `Unusable` if there is no folder for them.
 
         Where none lies there, those that lie elsewhere are told of as left out.
         """
-        folder = self.root / assignment.student_tests
-        if not folder.is_dir():
+        path = self.root / assignment.student_tests
+        folder = self._test_folder(assignment)
+        if folder is None:
             strays = ", ".join(self._strays(assignment))
             elsewhere = f"; there are tests elsewhere: {strays}" if strays else ""
-            facts = {"path": folder, "assignment": assignment.id, "program": program}
+            facts = {"path": path, "assignment": assignment.id, "program": program}
             raise Unusable(message("no-test-folder", **facts, elsewhere=elsewhere))
-        found = freeze(self._kept_in(folder))
-        if any(is_test_file(path) for path in found.files):
-            return found
-        why = f"{assignment.id}'s tests belong in {assignment.student_tests}"
-        strays_left_out = tuple(LeftOut(path, why) for path in self._strays(assignment))
-        return replace(found, left_out=found.left_out + strays_left_out)
+        found = take(folder, path)
+        left_out = [LeftOut(visible(name), why) for name, why in self.source.astray]
+        if not any(is_test_file(path) for path in found.files):
+            why = f"{assignment.id}'s tests belong in {assignment.student_tests}"
+            left_out += [LeftOut(visible(path), why) for path in self._strays(assignment)]
+        return replace(found, left_out=(*found.left_out, *left_out))
+
+    def _test_folder(self, assignment: Assignment) -> Entry | None:
+        folder = self.source.find(assignment.student_tests)
+        if folder is not None and folder.is_folder:
+            return folder
+        bare = self.source.bare
+        if bare is None or not any(is_test_file(entry.name) for entry in bare.entries()):
+            return None
+        return bare
 
     def _strays(self, assignment: Assignment) -> list[str]:
         """Return test files that lie where no assignment's tests belong, up to a few."""
-        homes = {one.student_tests for one in assignment.course.assignments.values()}
+        homes = [one.student_tests for one in assignment.course.assignments.values()]
         found: list[str] = []
-        for number, (folder, folders, files) in enumerate(os.walk(self.root)):
-            if number == MOST_FOLDERS or len(found) >= MOST_STRAYS:
+        waiting: list[tuple[PurePosixPath, Entry]] = [(PurePosixPath(), self.source.top)]
+        for _ in range(MOST_FOLDERS):
+            if not waiting or len(found) >= MOST_STRAYS:
                 break
-            here = Path(folder).relative_to(self.root)
-            if here.as_posix() in homes or "pyvenv.cfg" in files:
-                folders.clear()
+            here, folder = waiting.pop()
+            entries = _readable(folder)
+            is_home = any(f"/{here}".endswith(f"/{home}") for home in homes)
+            if is_home or any(entry.name == "pyvenv.cfg" for entry in entries):
                 continue
-            folders[:] = sorted(name for name in folders if not LITTER.fullmatch(name))
-            names = [
-                name for name in sorted(files) if name.endswith(".py") and NAME.fullmatch(name)
-            ]
-            found += [(here / name).as_posix() for name in names if is_test_file(name)]
+            found += [str(here / entry.name) for entry in entries if _is_stray(entry)]
+            waiting += [(here / one.name, one) for one in reversed(entries) if one.is_folder]
         return found[:MOST_STRAYS]
 
     def implementation(self, assignment: Assignment) -> bytes | None:
         """Return the student's own module, or ``None`` if it is missing, blank or the mere stub."""
-        path = self.root / assignment.student_module
-        if not path.is_file():
+        entry = self.source.find(assignment.student_module)
+        if entry is None or entry.is_folder:
             return None
+        path = self.root / assignment.student_module
         try:
-            content = read_regular(self._kept_in(path).resolve())
+            content = entry.read()
         except OSError as problem:
             raise Unusable(message("unreadable", path=path, why=problem.strerror)) from None
+        if len(content) > MOST_BYTES_EACH:
+            raise too_large(path, f"{MOST_BYTES_EACH} bytes")
         return content if content.strip() and not _is_stub(content, assignment) else None
 
     def require_implementation(self, assignment: Assignment, program: str) -> bytes:
@@ -83,7 +111,8 @@ class Workspace:
         if content is not None:
             return content
         path = self.root / assignment.student_module
-        if path.is_file():
+        found = self.source.find(assignment.student_module)
+        if found is not None and not found.is_folder:
             raise Unusable(message("stub-untouched", path=path, module=assignment.module))
         raise Unusable(message("no-module", path=path, program=program, assignment=assignment.id))
 
@@ -104,10 +133,10 @@ class Workspace:
     def dependencies(self, assignment: Assignment) -> Mapping[str, bytes]:
         """Return the student's own modules that an assignment builds on, by path."""
         package = assignment.module.partition(".")[0]
-        folder = (
-            self.root / assignment.student_module.removesuffix(assignment.module_path) / package
-        )
-        sources = freeze(self._kept_in(folder)).files if folder.is_dir() else {}
+        path = f"{assignment.student_module.removesuffix(assignment.module_path)}{package}"
+        folder = self.source.find(path)
+        is_there = folder is not None and folder.is_folder
+        sources = take(folder, self.root / path).files if folder and is_there else {}
         found = {f"{package}/{name}": content for name, content in sources.items()}
         for needed in assignment.course.closure(assignment.id):
             other = assignment.course.assignment(needed)
@@ -116,11 +145,18 @@ class Workspace:
         found.pop(assignment.module_path, None)
         return found
 
-    def _kept_in(self, path: Path) -> Path:
-        """Return ``path``; raises `Unusable` if a link leads from it out of the repository."""
-        if not path.resolve().is_relative_to(self.root):
-            raise Unusable(message("leads-out", path=path))
-        return path
+
+def _readable(folder: Entry) -> list[Entry]:
+    """Return what a folder holds beside litter; nothing where it can't be read."""
+    try:
+        return [entry for entry in folder.entries() if not LITTER.fullmatch(entry.name)]
+    except OSError:
+        return []
+
+
+def _is_stray(entry: Entry) -> bool:
+    is_python = entry.name.endswith(".py") and NAME.fullmatch(entry.name) is not None
+    return is_python and not entry.is_folder and not entry.objection and is_test_file(entry.name)
 
 
 def _is_stub(content: bytes, assignment: Assignment) -> bool:

@@ -15,7 +15,7 @@ from grader.problems import Problem
 
 from . import build, grading, instruct, student
 from .exits import Exit, exit_of_problem
-from .output import complain, fault
+from .output import complain, fault, say
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -54,7 +54,9 @@ def main(arguments: Sequence[str] | None = None, program: str | None = None) -> 
         with _terminable():
             result = grade.main(arguments, program, standalone_mode=False)
     except click.ClickException as problem:
-        problem.show()
+        text = io.StringIO()
+        problem.show(text)
+        say(text.getvalue())
         return Exit.UNUSABLE
     except (click.Abort, KeyboardInterrupt):
         complain(program, "interrupted")

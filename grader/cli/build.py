@@ -5,7 +5,7 @@ from rich.text import Text
 
 from grader.doctor import examine
 from grader.image import DEFAULT_BASE, build
-from grader.report.terminal import plain
+from grader.report.untrusted import terminal
 
 from .exits import Exit
 from .options import program
@@ -26,7 +26,7 @@ def image() -> None:
 )
 def build_command(base_image: str) -> int:
     """Build the image that tests run in; its name follows from its content."""
-    name = build(base_image, lambda line: show(Text(plain(line), "dim")))
+    name = build(base_image, lambda line: show(Text(terminal(line), "dim")))
     show(f"built {name}")
     return Exit.PASSED
 
@@ -37,7 +37,7 @@ def doctor() -> int:
     findings = examine()
     for finding in findings:
         mark = Text("ok    ", "green") if finding.good else Text("mend  ", "red")
-        text = as_typed(plain(finding.text), program())
+        text = as_typed(terminal(finding.text), program())
         show(Text.assemble(mark, f"{finding.subject}: {text}"))
     return Exit.PASSED if any(f.good for f in findings if f.is_sandbox) else Exit.VOID
 

@@ -17,7 +17,7 @@ from grader.instructor.candidates import generate
 from grader.instructor.library import Verification, verify
 from grader.instructor.pool import merge, render
 from grader.mutants import MechanicalMutant, Mutant, SemanticMutant, difference
-from grader.report.terminal import plain
+from grader.report.untrusted import terminal
 from grader.twinning import make_pool
 from grader.twinning import render as render_twins
 from grader.whole import write_whole
@@ -59,7 +59,7 @@ def verify_fixtures(place: Place, assignment: str | None, **typed: Any) -> int: 
             for check in goldens.verify(chosen, golden, sandbox):
                 good &= check.good
                 mark = Text("ok     ", "green") if check.good else Text("differs", "red")
-                show(Text.assemble(mark, f"  {chosen.id}  {check.subject}: {plain(check.text)}"))
+                show(Text.assemble(mark, f"  {chosen.id}  {check.subject}: {terminal(check.text)}"))
     return Exit.PASSED if good else Exit.NOT_PASSED
 
 
@@ -151,7 +151,7 @@ def make_twins(place: Place, assignment: str, *, write: bool, **typed: Any) -> i
     chosen, options = place.assignment(assignment), Chosen(**typed).options()
     pool = make_pool(chosen, None, make_sandbox(chosen, options), options.jobs)
     for seed, why in pool.discarded.items():
-        show(Text.assemble((seed, "red"), f"  is no twin, a fault of grader's: {plain(why)}"))
+        show(Text.assemble((seed, "red"), f"  is no twin, a fault of grader's: {terminal(why)}"))
     show(f"{len(pool.seeds)} twins do what the reference does")
     if write:
         write_whole(chosen.twins_path, render_twins(pool))

@@ -69,7 +69,10 @@ def course_option(command: Callable[..., R]) -> Callable[..., R]:
 def repo_option(command: Callable[..., R]) -> Callable[..., R]:
     """Add ``--repo`` and ``--course``; the command gets a `Place`."""
     option = click.option(
-        "--repo", type=FOLDER, default=Path(), help="The student's repository.  [default: here]"
+        "--repo",
+        type=FOLDER,
+        default=Path(),
+        help="The student's repository: a folder, .zip or .tar.gz.  [default: here]",
     )
     return option(course_option(command))
 

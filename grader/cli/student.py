@@ -40,7 +40,7 @@ def status(place: Place) -> int:
     table = Table.grid(padding=(0, 2))
     for name, assignment in course.assignments.items():
         state = Text("built", "green") if name in built else Text("not built", "dim")
-        tested = (workspace.root / assignment.student_tests).is_dir()
+        tested = workspace.has_tests(assignment)
         title = Text(assignment.settings.title)
         table.add_row(state, Text(name), title, Text("tests" if tested else "", "dim"))
     show(table, "", _next(course, built, place.program))
@@ -62,7 +62,11 @@ def _next(course: Course, built: set[str], program: str) -> str:
 def start_command(place: Place, assignment: str) -> int:
     """Write a stub to fill in and a test file to start from; nothing is overwritten."""
     chosen = place.assignment(assignment)
-    started = start(place.workspace, chosen)
+    workspace = place.workspace
+    if not workspace.root.is_dir():
+        facts = {"path": workspace.root, "program": place.program}
+        raise Unusable(message("archive-start", **facts))
+    started = start(workspace, chosen)
     show(*_started(chosen, started), *_promises(chosen), *_afterwards(chosen, place.program))
     return Exit.PASSED
 

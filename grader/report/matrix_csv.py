@@ -5,21 +5,19 @@ import io
 
 from grader.matrix import KillMatrix
 
+from . import untrusted
+
 MARKS = {True: "1", False: "0", None: ""}
-# What a spreadsheet takes for the beginning of a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def to_csv(matrix: KillMatrix) -> str:
     """Return ``matrix`` as text: 1 is a catch, 0 is none, nothing where no run came that far."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["test", "property", *map(_harmless, matrix.mutants)])
+    table.writerow(["test", "property", *map(untrusted.csv, matrix.mutants)])
     for test in matrix.tests:
         marks = [MARKS[matrix.cell(test, mutant)] for mutant in matrix.mutants]
-        table.writerow([_harmless(test), _harmless(matrix.property_of.get(test, "")), *marks])
+        table.writerow(
+            [untrusted.csv(test), untrusted.csv(matrix.property_of.get(test, "")), *marks]
+        )
     return text.getvalue()
-
-
-def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else text

@@ -19,9 +19,9 @@ from grader.status import Status, TestStatus
 from grader.verdict import Result, Verdict
 
 from .document import hint
+from .untrusted import terminal
 
 MOST_LISTED, MOST_CASES, MOST_OF_MATRIX = 12, 3, 4
-LONGEST = 600
 QUIET = ("none", "count")  # levels at which a fault that was not caught isn't described
 WORDS = {
     Result.KILLED: ("caught", "green"),
@@ -32,23 +32,10 @@ WORDS = {
 }
 
 
-def plain(text: str) -> str:
-    """Return untrusted text in one line, with all that a terminal would obey made visible."""
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}…"
-    return "".join(map(_visible, text))
-
-
-def _visible(char: str) -> str:
-    if char.isprintable():
-        return char
-    return " " if char == "\n" else char.encode("unicode_escape").decode()
-
-
 def to_terminal(grade: Grade) -> RenderableType:
     """Return ``grade`` as a renderable."""
     parts: list[RenderableType] = [_title(grade)]
-    parts += [Text(f"note: {plain(warning.text)}", "yellow") for warning in grade.warnings]
+    parts += [Text(f"note: {terminal(warning.text)}", "yellow") for warning in grade.warnings]
     if grade.course_tests is not None:
         parts += course_tests(grade.course_tests)
     if grade.tests:
@@ -84,7 +71,7 @@ def _validity(tests: Sequence[GradedTest]) -> list[RenderableType]:
     if failing:
         lines.append(Text(f"On your own implementation {len(failing)} of them fail:", "yellow"))
         for test in failing[:MOST_LISTED]:
-            text = f"{plain(test.status.id)}: {plain(test.own_failure or '')}"
+            text = f"{terminal(test.status.id)}: {terminal(test.own_failure or '')}"
             lines.append(_indented(Text(text)))
         if len(failing) > MOST_LISTED:
             lines.append(Text(f"  … and {len(failing) - MOST_LISTED} more"))
@@ -92,9 +79,9 @@ def _validity(tests: Sequence[GradedTest]) -> list[RenderableType]:
 
 
 def _status(one: TestStatus) -> Text:
-    reason = plain(one.reason.text) if one.reason else ""
+    reason = terminal(one.reason.text) if one.reason else ""
     style = "yellow" if one.status is Status.VACUOUS else "red"
-    return Text.assemble((one.status.replace("_", " "), style), f"  {plain(one.id)}  ", reason)
+    return Text.assemble((one.status.replace("_", " "), style), f"  {terminal(one.id)}  ", reason)
 
 
 def _required(grade: Grade) -> list[RenderableType]:
@@ -120,13 +107,13 @@ def _remarks(verdict: Verdict, grade: Grade) -> Iterable[Text]:
     if verdict.killed_by:
         first, *more = verdict.killed_by
         others = f" and {len(more)} more" if more else ""
-        yield Text(f"by {plain(first)}{others}", "dim")
+        yield Text(f"by {terminal(first)}{others}", "dim")
     if grade.partial and verdict.witness:
-        yield Text(f"on {plain(verdict.witness)}")
+        yield Text(f"on {terminal(verdict.witness)}")
     if verdict.reason is not None:
-        yield Text(plain(verdict.reason.text), "italic")
+        yield Text(terminal(verdict.reason.text), "italic")
     if advice := hint(verdict, grade):
-        yield Text(f"hint: {plain(advice)}", "italic")
+        yield Text(f"hint: {terminal(advice)}", "italic")
     if grade.reveal == "diff" and verdict.result is not Result.KILLED:
         assignment = grade.assignment
         yield Text(difference(verdict.mutant, assignment.source, assignment.module_path).rstrip())
@@ -148,7 +135,7 @@ def _others(grade: Grade) -> list[RenderableType]:
 
 def _missed(verdict: Verdict) -> Text:
     word, style = WORDS[verdict.result]
-    reason = f": {plain(verdict.reason.text)}" if verdict.reason else ""
+    reason = f": {terminal(verdict.reason.text)}" if verdict.reason else ""
     return Text.assemble((word, style), f"  {verdict.mutant.id}  {verdict.mutant.name}", reason)
 
 
@@ -184,7 +171,7 @@ def _some(headline: str, lines: Sequence[str]) -> list[RenderableType]:
     """Return a headline and a few lines, each cut to the width of the screen."""
     if not lines:
         return []
-    shown = [Text(f"  {plain(line)}", no_wrap=True, overflow="ellipsis") for line in lines]
+    shown = [Text(f"  {terminal(line)}", no_wrap=True, overflow="ellipsis") for line in lines]
     more = [Text(f"  … and {len(lines) - MOST_OF_MATRIX} more")] if shown[MOST_OF_MATRIX:] else []
     return ["", Text(headline), *shown[:MOST_OF_MATRIX], *more]
 
@@ -201,7 +188,7 @@ def _review(flags: Sequence[Flag]) -> list[RenderableType]:
         return ["", Text(message("review-none").text)]
     heading = message("review-heading").text
     lines = [
-        _indented(Text.assemble((one.kind, "yellow"), f"  {plain(one.message.text)}"))
+        _indented(Text.assemble((one.kind, "yellow"), f"  {terminal(one.message.text)}"))
         for one in flags
     ]
     return ["", Text(heading), *lines]
@@ -212,8 +199,8 @@ def last_line(grade: Grade) -> Text:
     if not grade.graded:
         why = grade.why.text if grade.why else ""
         if grade.fault == "student":
-            return Text(f"not passed: {plain(why)}", "bold red")
-        return Text(message("void", why=plain(why)).text, "bold yellow")
+            return Text(f"not passed: {terminal(why)}", "bold red")
+        return Text(message("void", why=terminal(why)).text, "bold yellow")
     if grade.partial:
         return Text(_part(grade), "bold")
     if grade.passed:
@@ -269,7 +256,7 @@ def _passed(cases: Sequence[CourseTest]) -> bool:
 def _function(name: str, cases: Sequence[CourseTest]) -> tuple[Text, Text, Text]:
     results = {case.result for case in cases}
     word = next(word for word in ("failed", "not run", "passed") if word in results)
-    text = plain(name)
+    text = terminal(name)
     if len(cases) > 1:
         failed = sum(not case.passed for case in cases)
         text += f", {failed} of {len(cases)} cases" if failed else f", {len(cases)} cases"
@@ -283,8 +270,8 @@ def _function(name: str, cases: Sequence[CourseTest]) -> tuple[Text, Text, Text]
 def _case(case: CourseTest) -> str:
     parameters = case.name.removeprefix(case.function)
     if case.failure is None:
-        return plain(f"{parameters} {case.result}".strip())
+        return terminal(f"{parameters} {case.result}".strip())
     failure = case.failure
     place = f" ({failure.file}, line {failure.line})" if failure.file else ""
     text = f": {failure.message}" if failure.message else ""
-    return plain(f"{parameters} {failure.exception}{text}{place}".strip())
+    return terminal(f"{parameters} {failure.exception}{text}{place}".strip())

@@ -1,0 +1,1 @@
+"""A student's files, on a disk or in an archive: named, and read as bytes, and never parsed."""
