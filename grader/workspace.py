@@ -70,7 +70,7 @@ class Workspace:
         if folder is not None and folder.is_folder:
             return folder
         bare = self.source.bare
-        if bare is None or not any(is_test_file(entry.name) for entry in bare.entries()):
+        if bare is None or not any(map(_is_test, bare.entries())):
             return None
         return bare
 
@@ -87,7 +87,7 @@ class Workspace:
             is_home = any(f"/{here}".endswith(f"/{home}") for home in homes)
             if is_home or any(entry.name == "pyvenv.cfg" for entry in entries):
                 continue
-            found += [str(here / entry.name) for entry in entries if _is_stray(entry)]
+            found += [str(here / entry.name) for entry in entries if _is_test(entry)]
             waiting += [(here / one.name, one) for one in reversed(entries) if one.is_folder]
         return found[:MOST_STRAYS]
 
@@ -154,7 +154,7 @@ def _readable(folder: Entry) -> list[Entry]:
         return []
 
 
-def _is_stray(entry: Entry) -> bool:
+def _is_test(entry: Entry) -> bool:
     is_python = entry.name.endswith(".py") and NAME.fullmatch(entry.name) is not None
     return is_python and not entry.is_folder and not entry.objection and is_test_file(entry.name)
 
