@@ -14,6 +14,7 @@ from grader.review import FlagKind
 from grader.status import Status
 from grader.verdict import Result, Verdict
 
+from . import untrusted
 from .matrix_part import MatrixPart, matrix_part
 from .part import Part
 
@@ -143,7 +144,7 @@ def to_json(grade: Grade) -> str:
     """Return ``grade`` as JSON text."""
     content = to_document(grade).model_dump(mode="json")
     content = {"schema": content.pop("schema_"), **content}
-    return json.dumps(content, indent=1, ensure_ascii=True) + "\n"
+    return untrusted.json(content) + "\n"
 
 
 def json_schema() -> str:

@@ -7,6 +7,7 @@ a reader sees and that no program obeys: one function a format.
 import re
 import unicodedata
 from html import escape as escape_html
+from json import dumps
 from xml.sax.saxutils import escape as escape_xml
 
 LONGEST = 600
@@ -51,8 +52,13 @@ def uncommanded(line: str) -> str:
 
 def csv(text: str) -> str:
     """Return ``text`` as the content of a cell; quotes and commas are left to the csv module."""
-    shown = visible(text)
+    shown = uncommanded(visible(text))
     return f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown
+
+
+def json(content: object) -> str:
+    """Return ``content`` as JSON, in ASCII alone, that may be printed in the log of a job."""
+    return dumps(content, indent=1, ensure_ascii=True).replace("##", "#\\u0023")
 
 
 def html(text: str) -> str:

@@ -114,7 +114,8 @@ def test_a_cell_is_one_and_no_formula(text: str) -> None:
     [[cell, after]] = csv.reader(io.StringIO(table.getvalue(), newline=""))
     assert after == "next"
     assert not cell.lstrip().startswith(untrusted.FORMULA)
-    assert cell.removeprefix("'") == untrusted.visible(text) or cell == untrusted.visible(text)
+    expected = untrusted.uncommanded(untrusted.visible(text))
+    assert cell in {expected, f"'{expected}"}
 
 
 class _Seen(HTMLParser):
@@ -217,6 +218,7 @@ def _unescaped(text: str, more: dict[str, str]) -> str:
 @given(HOSTILE)
 def test_json_holds_it_in_ascii(text: str) -> None:
     """As the document is written, whatever is in a text; half a pair of surrogates as well."""
-    shown = json.dumps(text, ensure_ascii=True)
+    shown = untrusted.json([text])
     assert shown.isascii()
-    assert json.loads(shown) == text
+    assert not re.search(r"##\w*\[", shown)
+    assert json.loads(shown) == [text]
