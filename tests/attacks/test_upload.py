@@ -1,15 +1,11 @@
 """Attacks by what is handed in: links, names, archives, and files that are hard to read."""
 
 import io
-import json
 import os
-import subprocess
-import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +17,8 @@ from grader.grading import grade
 from grader.problems import Unusable
 from grader.submission import Submission, freeze, take
 from grader.workspace import Workspace
-from tests.grader.files.bombs import BOMBS
+from tests.grader.files.bombs import BOMBS, cost_of_reading
+from tests.grader.files.packing import infos, special, tarred, zipped
 
 from .case import EARNED, HONEST, HONEST_PATH
 from .checks import told
@@ -61,30 +58,6 @@ def grading(
 def reasons(submission: Submission) -> dict[str, str]:
     """Return why each file was left out."""
     return {one.path: one.why for one in submission.left_out}
-
-
-def zipped(path: Path, members: Iterable[tuple[str | zipfile.ZipInfo, bytes]]) -> Path:
-    """Write a zip archive."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        for info, content in members:
-            packed.writestr(info, content)
-    return path
-
-
-def tarred(path: Path, members: Iterable[tuple[tarfile.TarInfo, bytes]]) -> Path:
-    """Write a gzipped tar archive."""
-    with tarfile.open(path, "w:gz", format=tarfile.GNU_FORMAT) as packed:
-        for info, content in members:
-            info.size = len(content)
-            packed.addfile(info, io.BytesIO(content))
-    return path
-
-
-def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    """Return a member of a tar archive that is no regular file."""
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, target
-    return info
 
 
 def taken(path: Path) -> Submission:
@@ -179,7 +152,7 @@ def test_a_name_in_an_archive_leads_nowhere(
     members = [(name, SECRET), ("test_a.py", b"x")]
     archives = [
         zipped(tmp_path / f"{number}.zip", members),
-        tarred(tmp_path / f"{number}.tar.gz", _infos(members)),
+        tarred(tmp_path / f"{number}.tar.gz", infos(members)),
     ]
     for archive in archives:
         found = Workspace.at(archive).tests(assignment, "grade")
@@ -187,10 +160,6 @@ def test_a_name_in_an_archive_leads_nowhere(
         assert reasons(found) == {name: why}
     assert {*archives} <= {*tmp_path.iterdir()}
     assert not list(tmp_path.rglob("test_*.py"))
-
-
-def _infos(members: Iterable[tuple[str, bytes]]) -> list[tuple[tarfile.TarInfo, bytes]]:
-    return [(tarfile.TarInfo(name), content) for name, content in members]
 
 
 # --- U03: bombs ------------------------------------------------------------------------------
@@ -204,34 +173,10 @@ def test_a_bomb_costs_little_and_is_refused(
     """A few seconds, a few dozen megabytes, whatever its headers say."""
     path = tmp_path / number
     bomb(path)
-    cost = _cost_of_reading(path)
+    cost = cost_of_reading(path)
     assert cost["refused"]
     assert cost["seconds"] < MOST_SECONDS
     assert cost["memory"] < MOST_MEMORY
-
-
-def _cost_of_reading(path: Path) -> Mapping[str, Any]:
-    """Return what the reading of an archive costs a process of its own."""
-    code = f"""
-import json, resource, sys, time
-from pathlib import Path
-from grader.files.archive import unpack
-from grader.problems import Unusable
-from grader.submission import take
-def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-before, began, refused = peak(), time.process_time(), False
-try:
-    take(unpack(Path({str(path)!r})).top, Path("bomb"))
-except Unusable:
-    refused = True
-spent = time.process_time() - began
-print(json.dumps(dict(refused=refused, seconds=spent, memory=peak() - before)))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-    cost: Mapping[str, Any] = json.loads(done.stdout)
-    return cost
 
 
 @pytest.mark.parametrize("number", ["U03"])
@@ -284,7 +229,7 @@ def test_a_letter_that_can_be_written_in_two_ways_is_in_no_name(
 @pytest.mark.parametrize("pair", [("a.py", "a.py"), ("a.py", "./a.py"), ("a.py", "a.py/b.py")])
 def test_an_archive_holds_a_name_once(number: str, pair: tuple[str, str], tmp_path: Path) -> None:
     """Or two readers of it see two submissions."""
-    for packer in (zipped, lambda path, members: tarred(path, _infos(members))):
+    for packer in (zipped, lambda path, members: tarred(path, infos(members))):
         with pytest.raises(Unusable, match="twice"):
             taken(packer(tmp_path / number, [(name, b"x") for name in pair]))
 
@@ -304,7 +249,7 @@ def test_a_file_of_an_odd_name_is_left_out_and_shown_safely(
     """On a disk and in an archive; what is shown can't move a cursor or turn letters round."""
     (folder / name).write_bytes(b"x")
     members = [(f"{TEST_FOLDER}/{one}", b"x") for one in (HONEST_PATH, name)]
-    archive = tarred(tmp_path / f"{number}.tar.gz", _infos(members))
+    archive = tarred(tmp_path / f"{number}.tar.gz", infos(members))
     for found in (freeze(folder), Workspace.at(archive).tests(assignment, "grade")):
         [shown] = reasons(found)
         assert shown.isprintable()

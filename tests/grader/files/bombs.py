@@ -1,12 +1,16 @@
 """Archives that would cost a careless reader all the memory or the time there is."""
 
 import gzip
+import json
 import struct
+import subprocess
+import sys
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 GIGABYTES = 4 << 30
 
@@ -143,3 +147,27 @@ BOMBS: list[Callable[[Path], None]] = [
     _many_gzip_parts,
     _deep_folders,
 ]
+
+
+def cost_of_reading(path: Path) -> Mapping[str, Any]:
+    """Return what the reading of an archive costs a process of its own."""
+    code = f"""
+import json, resource, sys, time
+from pathlib import Path
+from grader.files.archive import unpack
+from grader.problems import Unusable
+from grader.submission import take
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+before, began, refused = peak(), time.process_time(), False
+try:
+    take(unpack(Path({str(path)!r})).top, Path("bomb"))
+except Unusable:
+    refused = True
+spent = time.process_time() - began
+print(json.dumps(dict(refused=refused, seconds=spent, memory=peak() - before)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    cost: Mapping[str, Any] = json.loads(done.stdout)
+    return cost

@@ -4,8 +4,6 @@ import gzip
 import io
 import tarfile
 import tempfile
-import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,8 @@ from grader.files.archive import Unpacked, unpack
 from grader.problems import Unusable
 from grader.submission import Submission, freeze, take
 
-Files = Mapping[str, bytes]
+from .packing import pack
+
 FILES = {
     "test_a.py": b"def test_a(): pass\n",
     "part/helper.py": b"\xff\r\n",
@@ -25,21 +24,6 @@ FILES = {
     "__MACOSX/._test_a.py": b"",
 }
 KINDS = ["a.zip", "a.tar.gz", "a.tgz", "a.tar"]
-
-
-def pack(path: Path, files: Files, top: str = "") -> Path:
-    """Write an archive of the kind that ``path`` names."""
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-            for name, content in files.items():
-                packed.writestr(top + name, content)
-        return path
-    with tarfile.open(path, "w:" if path.suffix == ".tar" else "w:gz") as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(top + name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
 
 
 def taken(path: Path) -> Submission:
