@@ -56,6 +56,8 @@ class Workspace:
         if folder is None:
             strays = ", ".join(self._strays(assignment))
             elsewhere = f"; there are tests elsewhere: {strays}" if strays else ""
+            for name, why in self.source.astray[:1]:
+                elsewhere += f"; {visible(name)} was left out: {why}"
             facts = {"path": path, "assignment": assignment.id, "program": program}
             raise Unusable(message("no-test-folder", **facts, elsewhere=elsewhere))
         found = take(folder, path)
@@ -72,7 +74,11 @@ class Workspace:
         bare = self.source.bare
         if bare is None or not any(map(_is_test, bare.entries())):
             return None
-        return bare
+        mine, *others = (
+            PurePosixPath(one.student_tests).name
+            for one in (assignment, *assignment.course.assignments.values())
+        )
+        return None if bare.name != mine and bare.name in others else bare
 
     def _strays(self, assignment: Assignment) -> list[str]:
         """Return test files that lie where no assignment's tests belong, up to a few."""

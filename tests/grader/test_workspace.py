@@ -2,6 +2,7 @@
 
 import ast
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -341,6 +342,27 @@ class TestPlaces:
         write(workspace, "env/pyvenv.cfg", "")
         write(workspace, "python/tests/a/helper.py", "x")
         assert workspace.tests(first, "grade").left_out == ()
+
+    @pytest.mark.parametrize("above", ["python/tests/", "tests/", ""])
+    def test_an_archive_of_another_assignments_tests_is_not_taken_for_this_ones(
+        self, first: Assignment, course: Course, tmp_path: Path, above: str
+    ) -> None:
+        """By the name of the folder that holds them."""
+        with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
+            archive.writestr(f"{above}b/test_b.py", "x")
+        workspace = Workspace.at(tmp_path / "mine.zip")
+        assert told(lambda: workspace.tests(first, "grade"))[0] == "no-test-folder"
+        assert set(workspace.tests(course.assignment("B"), "grade").files) == {"test_b.py"}
+
+    def test_an_archive_whose_names_no_rule_allows_is_told_why(
+        self, first: Assignment, tmp_path: Path
+    ) -> None:
+        """Some tools of Windows put backslashes into them."""
+        with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
+            archive.writestr("python\\tests\\a\\test_a.py", "x")
+        slug, text = told(lambda: Workspace.at(tmp_path / "mine.zip").tests(first, "grade"))
+        assert slug == "no-test-folder"
+        assert text.endswith("test_a.py was left out: its name holds a backslash")
 
     def test_nobody_looks_elsewhere_where_there_are_tests(
         self, workspace: Workspace, first: Assignment
