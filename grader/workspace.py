@@ -3,10 +3,11 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from .course import Assignment
+from .course import Assignment, Course
 from .files.archive import unpack
 from .files.disk import Repository
 from .files.entry import LITTER, MOST_BYTES_EACH, Entry, Source, too_large
@@ -80,9 +81,17 @@ class Workspace:
         )
         return None if bare.name != mine and bare.name in others else bare
 
+    def _homes(self, course: Course) -> list[Entry | None]:
+        """Return the folders that an assignment's tests belong in, and that can be reached."""
+        homes: list[Entry | None] = []
+        for assignment in course.assignments.values():
+            with suppress(Unusable):
+                homes.append(self.source.find(assignment.student_tests))
+        return homes
+
     def _strays(self, assignment: Assignment) -> list[str]:
         """Return test files that lie where no assignment's tests belong, up to a few."""
-        homes = [one.student_tests for one in assignment.course.assignments.values()]
+        homes = self._homes(assignment.course)
         found: list[str] = []
         waiting: list[tuple[PurePosixPath, Entry]] = [(PurePosixPath(), self.source.top)]
         for _ in range(MOST_FOLDERS):
@@ -90,8 +99,7 @@ class Workspace:
                 break
             here, folder = waiting.pop()
             entries = _readable(folder)
-            is_home = any(f"/{here}".endswith(f"/{home}") for home in homes)
-            if is_home or any(entry.name == "pyvenv.cfg" for entry in entries):
+            if folder in homes or any(entry.name == "pyvenv.cfg" for entry in entries):
                 continue
             found += [str(here / entry.name) for entry in entries if _is_test(entry)]
             waiting += [(here / one.name, one) for one in reversed(entries) if one.is_folder]

@@ -20,7 +20,7 @@ HEAD = 512  # bytes at the beginning by which an archive is known
 DRIVE = re.compile(r"[A-Za-z]:")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Unpacked:
     """A file or folder of an archive, in memory; only of Python files the content is there."""
 

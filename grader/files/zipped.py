@@ -47,8 +47,10 @@ def members(file: BinaryIO) -> Iterator[Member]:
     if _overlap(found):
         raise Damaged("its members overlap")
     for info in found:
-        why = "" if info.is_dir() else _objection(info)
-        yield Member(info.orig_filename, info.is_dir(), why, partial(_read, archive, info))
+        # The reader's own word on this trips over a name that begins with a zero byte.
+        is_folder = info.orig_filename.endswith("/")
+        why = "" if is_folder else _objection(info)
+        yield Member(info.orig_filename, is_folder, why, partial(_read, archive, info))
 
 
 class _Lead:

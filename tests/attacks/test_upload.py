@@ -162,6 +162,19 @@ def test_a_name_in_an_archive_leads_nowhere(
     assert not list(tmp_path.rglob("test_*.py"))
 
 
+@pytest.mark.parametrize("number", ["U02", "U05"])
+def test_a_zero_byte_ends_no_name(number: str, tmp_path: Path, assignment: Assignment) -> None:
+    """Neither in the middle of one nor at its beginning."""
+    path = zipped(
+        tmp_path / f"{number}.zip", [("test_a.py", b"x"), ("test_b.py?", b"x"), ("?", b"")]
+    )
+    path.write_bytes(path.read_bytes().replace(b"?", b"\0"))
+    found = Workspace.at(path).tests(assignment, "grade")
+    assert found.files == {"test_a.py": b"x"}
+    why = "its name holds characters that can't be seen"
+    assert reasons(found) == {"test_b.py\\x00": why, "\\x00": why}
+
+
 # --- U03: bombs ------------------------------------------------------------------------------
 
 
@@ -424,12 +437,6 @@ HARD_TO_READ: Mapping[str, tuple[bytes, set[tuple[str, str | None]]]] = {
     "U15-minus": (b"x = " + b"-" * 200_000 + b"1", {SYNTAX, ("broken", "broken-unread")}),
     "U15-attributes": (b"x = a" + b".b" * 200_000, {SYNTAX, ("broken", "broken-unread")}),
     "U15-sum": (b"x = " + b"1+" * 100_000 + b"1", {SYNTAX, ("broken", "broken-unread")}),
-    "U15-blocks": (
-        b"".join(b" " * n + b"if 1:\n" for n in range(120)) + b" " * 120 + b"pass\n",
-        {SYNTAX},
-    ),
-    "U15-digits": (b"x = " + b"9" * 100_000, {SYNTAX}),
-    "U15-fstring": (b"x = " + b'f"{' * 150 + b'1}"' * 150, {SYNTAX}),
 }
 
 

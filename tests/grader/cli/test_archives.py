@@ -69,6 +69,13 @@ def test_tests_that_lie_elsewhere_in_an_archive_are_named(tmp_path: Path) -> Non
     assert ran.err.endswith("there are tests elsewhere: tests/test_a.py\n")
 
 
+def test_another_assignment_s_tests_are_not_taken_for_these(tmp_path: Path) -> None:
+    """Even where they are all that an archive holds."""
+    ran = graded(pack(tmp_path / "jo.zip", {"repo/python/tests/t0/test_a.py": b"x"}))
+    assert ran.code == 2
+    assert ran.err.endswith("`grade start T1` makes it\n")
+
+
 def test_an_implementation_that_is_not_plainly_there_is_not_guessed_at(
     student: Student, tmp_path: Path
 ) -> None:
