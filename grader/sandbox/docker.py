@@ -48,7 +48,7 @@ class DockerSandbox:
     def __init__(self, allowed: Limits) -> None:
         self._limits = allowed
         self._image = image_name()
-        with contextlib.closing(engine.engine()) as client:
+        with engine.answering(), contextlib.closing(engine.engine()) as client:
             _remove_orphans(client)
             try:
                 client.inspect_image(self._image)  # type: ignore[no-untyped-call] # a gap in the stubs
@@ -61,10 +61,11 @@ class DockerSandbox:
         megabytes = self._limits.memory_megabytes
         allowed = limits(self._limits, CELL_PROCESSES)
         client = engine.engine()
-        try:
-            container = _Container(client, self._image, megabytes + WORKER_MEGABYTES)
-        except TROUBLE as problem:
-            raise Void(message("worker-lost", why=problem), "machine") from None
+        with engine.answering():
+            try:
+                container = _Container(client, self._image, megabytes + WORKER_MEGABYTES)
+            except APIError as refusal:
+                raise Void(message("worker-lost", why=refusal), "machine") from None
         return container, Site(CELLS, some_users(), allowed, rooms=ROOMS, jail=JAIL)
 
 

@@ -2,6 +2,8 @@
 
 import contextlib
 import socket
+from collections.abc import Iterator
+from typing import Any
 
 import docker
 import requests
@@ -16,20 +18,35 @@ SECONDS = 30  # for one answer; the slowest, a container's start, takes about on
 TROUBLE = (DockerException, requests.RequestException, OSError)
 
 
+class _Client(docker.APIClient):
+    """Docker's own client, which would wait for ever when it attaches or builds."""
+
+    def send(self, request: requests.PreparedRequest, **how: Any) -> requests.Response:
+        """Send a request, with a deadline for its answer whoever made it."""
+        return super().send(request, **how | {"timeout": how.get("timeout") or self.timeout})
+
+
 def engine() -> docker.APIClient:
     """Connect to the Docker engine; raises `Void` if it doesn't answer in time."""
     with contextlib.ExitStack() as stack:
-        try:
+        with answering():
             address = utils.kwargs_from_env()
             _knock(address.get("base_url") or DEFAULT_UNIX_SOCKET.removeprefix("http+"))
-            client = docker.APIClient(version="auto", timeout=SECONDS, **address)
+            client = _Client(version="auto", timeout=SECONDS, **address)
             stack.callback(client.close)
             client.ping()
-        except TROUBLE as problem:
-            why = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
-            raise Void(message("no-engine", why=why, program="grade"), "machine") from None
         stack.pop_all()
     return client
+
+
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """Raise `Void` in place of whatever the client raises where the engine gives no answer."""
+    try:
+        yield
+    except TROUBLE as problem:
+        why = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
+        raise Void(message("no-engine", why=why, program="grade"), "machine") from None
 
 
 def _knock(address: str) -> None:
