@@ -21,7 +21,11 @@ TROUBLE = (DockerException, requests.RequestException, OSError)
 class _Client(docker.APIClient):
     """Docker's own client, which would wait for ever when it attaches or builds."""
 
-    def send(self, request: requests.PreparedRequest, **how: Any) -> requests.Response:
+    def send(
+        self,
+        request: requests.PreparedRequest,
+        **how: Any,  # noqa: ANN401 — passed on as it came
+    ) -> requests.Response:
         """Send a request, with a deadline for its answer whoever made it."""
         return super().send(request, **how | {"timeout": how.get("timeout") or self.timeout})
 
