@@ -34,7 +34,7 @@ class Parrot:
 
     def __init__(self, *, is_ill: bool) -> None:
         self.closed = False
-        self._is_ill = is_ill
+        self.is_ill = is_ill
         self.busy: list[str] = []
         self._says: queue.Queue[bytes] = queue.Queue()
 
@@ -49,7 +49,7 @@ class Parrot:
         else:
             job = json.loads(data[wire.HEADER.size :])
             self.busy.append(job["root"])
-            match "die" if self._is_ill else job["root"]:
+            match "die" if self.is_ill else job["root"]:
                 case "pass" | "tests":
                     lines = b'{"event": "collected"}\n{"event": "end", "exit": 0}\n'
                     self._says.put(wire.frame(wire.DATA, lines))
@@ -198,6 +198,27 @@ def test_a_cell_whose_worker_dies_twice_is_to_blame_where_others_run(
     assert found == [End.COMPLETE, End.CRASH, End.COMPLETE]
     assert [one.busy for one in aviary.opened[1:]] == [["die"], ["tests", "pass"]]
     assert aviary.all_closed
+
+
+def test_workers_that_were_lost_together_are_one_loss(aviary: Aviary, make_job: MakeJob) -> None:
+    """As when the engine is started anew: no cell is to blame for the idle one beside its own."""
+    together = threading.Barrier(2, timeout=30)
+    first = [0]
+
+    def job(cell: Cell) -> wire.Cell:
+        if cell.number < 2:
+            together.wait()
+        elif not first[0]:
+            first[0] = 1
+            for parrot in aviary.opened:
+                parrot.is_ill = True
+        return make_job("", root="pass")
+
+    with Lab(aviary, {}, [], 2) as lab:
+        assert ends(lab, 2, job) == [End.COMPLETE] * 2
+        [(_, outcome)] = lab.run(cells(3)[2:], job, CLOCK, never)
+    assert outcome.end is End.COMPLETE
+    assert len(aviary.opened) == 3
 
 
 def test_a_machine_on_which_no_cell_runs_is_at_fault(aviary: Aviary, make_job: MakeJob) -> None:
