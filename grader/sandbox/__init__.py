@@ -54,12 +54,14 @@ class Sandbox(Protocol):
 
 def limits(allowed: Limits, processes: int | None) -> wire.Limits:
     """Return a cell's limits: those of the assignment, and those that are the same for all."""
+    seconds = int(allowed.seconds_in_all) + 60
     return wire.Limits(
         data_bytes=allowed.memory_megabytes << 20,
         file_bytes=16 << 20,
         descriptors=256,
         processes=processes,
-        cpu_seconds=int(allowed.seconds_in_all) + 60,
+        cpu_seconds=seconds,
+        seconds=seconds,
         event_loop=allowed.event_loop,
     )
 

@@ -22,6 +22,7 @@ from . import Sandbox
 START_SECONDS = 120.0
 GRACE_SECONDS = 15.0
 GLANCE_SECONDS = 0.25  # how often a wait looks whether it is still wanted
+LIFE_SECONDS = 3600.0  # of a worker, to which its last cell comes
 FRAME_CAP = 8 << 20
 WORDS_CAP = 500
 
@@ -87,7 +88,7 @@ class Session:
             read_anything=site.read_anything,
             limits=site.limits,
         )
-        self._left = site.rooms
+        self._left, self._began = site.rooms, time.monotonic()
         try:
             ready = self._start(setup)
         except BaseException:
@@ -112,8 +113,8 @@ class Session:
 
     @property
     def used_up(self) -> bool:
-        """Whether the worker has no room for a further cell."""
-        return self._left == 0
+        """Whether the worker has no room for a further cell, or is too old for one."""
+        return self._left == 0 or time.monotonic() - self._began > LIFE_SECONDS
 
     def run(self, job: wire.Cell, clock: Clock, enough: Callable[[Watch], bool]) -> Outcome:
         """Run one cell to its end.
@@ -164,13 +165,12 @@ class Session:
         while len(self._buffer) < size:
             if self._cancelled.is_set():
                 raise CancelledError
-            left = deadline - time.monotonic()
+            if (left := deadline - time.monotonic()) <= 0:
+                raise TimeoutError
             try:
-                data = self._channel.read(max(0.0, min(left, GLANCE_SECONDS)))
+                data = self._channel.read(min(left, GLANCE_SECONDS))
             except TimeoutError:
-                if left > GLANCE_SECONDS:
-                    continue
-                raise
+                continue
             except OSError as problem:
                 raise WorkerLostError(self._last_words(str(problem))) from None
             if not data:
@@ -200,7 +200,7 @@ class _Conversation:
     def __init__(self, session: Session, clock: Clock, enough: Callable[[Watch], bool]) -> None:
         self._session, self._clock, self._enough = session, clock, enough
         self._watch = Watch()
-        self._rest = b""
+        self._rest, self._room = b"", 2 * wire.DATA_CAP  # the worker's own cap, before and after
         self._killed: End | None = None
         self._ran_out = False
         self._whole = 0.0  # when all must have ended
@@ -253,6 +253,9 @@ class _Conversation:
         self._session.send(wire.KILL)
 
     def _take(self, body: bytes) -> None:
+        self._room -= len(body)
+        if self._room < 0:
+            raise WorkerLostError("it passed on too much")
         *lines, self._rest = (self._rest + body).split(b"\n")
         if self._killed:
             return

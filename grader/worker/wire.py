@@ -58,13 +58,17 @@ class Module(TypedDict):
 
 
 class Limits(TypedDict):
-    """Resource limits that a cell sets on itself before it meets a student's code."""
+    """Resource limits that a cell sets on itself before it meets a student's code.
+
+    ``seconds`` is how long the worker lets it run if nobody tells it to end it.
+    """
 
     data_bytes: int
     file_bytes: int
     descriptors: int
     processes: int | None
     cpu_seconds: int
+    seconds: int
     event_loop: bool
 
 

@@ -17,6 +17,7 @@ import select
 import struct
 import sys
 import termios
+import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -97,7 +98,8 @@ class Zygote:
         os.close(ready_end)
         word = os.read(ready, wire.LINE_CAP)
         os.close(ready)
-        flooded = relay(cell, results) if word == STANDS else False
+        most = self.setup["limits"]["seconds"]
+        flooded = relay(cell, results, most) if word == STANDS else False
         status, usage = clearing.end(cell, uid, reaper)
         if word != STANDS:
             fail(f"a cell could not be set up: {word.decode(errors='replace') or status}")
@@ -167,11 +169,13 @@ def fail(reason: str) -> Never:
     os._exit(1)
 
 
-def relay(cell: int, results: int) -> bool:
+def relay(cell: int, results: int, seconds: float) -> bool:
     """Pass on what ``cell`` says until it ends, is to be killed, or says too much.
 
-    Returns whether it said too much.
+    Returns whether it said too much. After ``seconds`` the supervisor has either killed it or
+    been stopped itself.
     """
+    until = time.monotonic() + seconds
     ended = os.pidfd_open(cell)
     poll = select.poll()
     for descriptor in (0, results, ended):
@@ -179,12 +183,12 @@ def relay(cell: int, results: int) -> bool:
     room = wire.DATA_CAP
     try:
         while room > 0:
-            ready = dict(poll.poll())
+            ready = dict(poll.poll(max(0.0, until - time.monotonic()) * 1000))
             if results in ready:
                 room -= pass_on(results, room)
                 if not ready[results] & select.POLLIN:
                     poll.unregister(results)
-            elif ended in ready:
+            elif ended in ready or time.monotonic() > until:
                 return False
             if 0 in ready:
                 if (header := read_header()) is None:

@@ -355,6 +355,42 @@ def test_a_worker_that_does_not_end_its_cell_is_lost(
         converse(make_job, data(WHOLE), 60.0, clock=Clock(per_test=0.1, in_all=30))
 
 
+def test_a_worker_that_never_ends_its_frame_is_lost(
+    make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though there is always one byte more to read."""
+    monkeypatch.setattr(session_module, "GRACE_SECONDS", 0.2)
+
+    class Dripping(Script):
+        def read(self, seconds: float) -> bytes:
+            time.sleep(0.001)
+            return super().read(seconds) or b"x"
+
+    stage = Stage(READY, wire.HEADER.pack(wire.DATA, session_module.FRAME_CAP))
+    stage.script.__class__ = Dripping
+    with Session(stage, {}, []) as session, pytest.raises(WorkerLostError, match="didn't end"):
+        session.run(make_job(""), Clock(0.2, 0.2), lambda watch: False)
+
+
+def test_a_worker_that_passes_on_more_than_it_may_is_lost(make_job: MakeJob) -> None:
+    """It would fill this machine's memory, with a line that never ends or after it was told off."""
+    flood = [wire.frame(wire.DATA, bytes(wire.DATA_CAP))] * 3
+    with pytest.raises(WorkerLostError, match="too much"):
+        converse(make_job, *flood, end())
+
+
+def test_a_worker_that_is_old_gets_no_further_cell(
+    make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever builds up in it has an end."""
+    whole = [data(WHOLE, phases("t.py::a"), line("end", exit=0)), end()]
+    with Session(Stage(READY, *whole), {}, []) as session:
+        assert not session.used_up
+        monkeypatch.setattr(session_module, "LIFE_SECONDS", -1.0)
+        assert session.run(make_job(""), CLOCK, lambda watch: False).end is End.COMPLETE
+        assert session.used_up
+
+
 def test_whatever_waits_ends_soon_after_it_is_cancelled(make_job: MakeJob) -> None:
     """In the thread that waits, so that no stream is closed under its reader."""
     cancelled = threading.Event()

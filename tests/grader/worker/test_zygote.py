@@ -196,6 +196,22 @@ def test_an_order_to_end_ends_the_cell(lasting: Worker, make_job: MakeJob) -> No
     assert list(worker.cells.iterdir()) == []
 
 
+def test_a_cell_that_nobody_ends_is_ended_all_the_same(worker: Worker, make_job: MakeJob) -> None:
+    """The supervisor may have been stopped; a cell that says something all the time is no other."""
+    worker.set_up(limits={**worker.setup()["limits"], "seconds": 2})
+    chatter = "def test_it(n): sleep(0.01)\n"
+    for text in (
+        "def test_it(): sleep(600)\n",
+        f"import pytest\n@pytest.mark.parametrize('n', range(1000))\n{chatter}",
+    ):
+        began = time.monotonic()
+        worker.send(wire.CELL, encoded(make_job(f"from time import sleep\n{text}")))
+        said, ending = worker.until_end()
+        assert b'"start"' in said
+        assert ending.wait_status == signal.SIGKILL
+        assert 1.5 < time.monotonic() - began < 20
+
+
 def test_a_cell_that_comes_too_early_ends_the_worker(worker: Worker, make_job: MakeJob) -> None:
     """One at a time."""
     worker.set_up()
