@@ -5,6 +5,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import requires
@@ -83,19 +84,24 @@ def build(base: str = DEFAULT_BASE, tell: Callable[[str], None] = lambda line: N
 
 def _build_steps(client: "APIClient", context: Path, base: str, name: str) -> Iterator[str]:
     """Build, and yield what the engine says; raises `Void` where a step fails."""
-    for step in client.build(
-        path=str(context),
-        tag=name,
-        buildargs={"BASE_IMAGE": base},
-        network_mode="none",
-        rm=True,
-        forcerm=True,
-        decode=True,
-    ):
-        if "error" in step:
-            raise Void(message("image-unbuildable", why=step["error"].strip()), "machine")
-        if line := step.get("stream", "").strip():
-            yield line
+    with tempfile.TemporaryFile() as packed:
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(context, ".")
+        packed.seek(0)
+        for step in client.build(
+            fileobj=packed,
+            custom_context=True,
+            tag=name,
+            buildargs={"BASE_IMAGE": base},
+            network_mode="none",
+            rm=True,
+            forcerm=True,
+            decode=True,
+        ):
+            if "error" in step:
+                raise Void(message("image-unbuildable", why=step["error"].strip()), "machine")
+            if line := step.get("stream", "").strip():
+                yield line
 
 
 def prepare(context: Path, machine: str) -> None:
