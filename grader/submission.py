@@ -13,7 +13,7 @@ from .files.disk import OnDisk
 from .files.entry import LITTER, MOST_BYTES_EACH, MOST_ENTRIES, Entry, too_large
 from .messages import message
 from .problems import Unusable
-from .report.untrusted import visible
+from .untrusted import visible
 
 MOST_FILES, MOST_BYTES = 200, 4 << 20
 MOST_LEFT_OUT, DEEPEST, LONGEST = 2000, 8, 200

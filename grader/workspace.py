@@ -13,8 +13,8 @@ from .files.disk import Repository
 from .files.entry import LITTER, MOST_BYTES_EACH, Entry, Source, too_large
 from .messages import message
 from .problems import PrerequisiteMissing, Unusable
-from .report.untrusted import visible
 from .submission import NAME, LeftOut, Submission, is_test_file, take
+from .untrusted import visible
 
 BULLET = "- "
 MOST_STRAYS, MOST_FOLDERS = 5, 2000

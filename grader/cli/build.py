@@ -5,7 +5,7 @@ from rich.text import Text
 
 from grader.doctor import examine
 from grader.image import DEFAULT_BASE, build
-from grader.report.untrusted import terminal
+from grader.untrusted import terminal
 
 from .exits import Exit
 from .options import program

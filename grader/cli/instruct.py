@@ -17,9 +17,9 @@ from grader.instructor.candidates import generate
 from grader.instructor.library import Verification, verify
 from grader.instructor.pool import merge, render
 from grader.mutants import MechanicalMutant, Mutant, SemanticMutant, difference
-from grader.report.untrusted import terminal
 from grader.twinning import make_pool
 from grader.twinning import render as render_twins
+from grader.untrusted import terminal
 from grader.whole import write_whole
 
 from .calibrate import calibrate_mutants

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.segment import Segment
 
 from grader.messages import Message, message
-from grader.report.untrusted import terminal, uncommanded, visible
+from grader.untrusted import terminal, uncommanded, visible
 
 # A log isn't folded, so that a search finds whole sentences in it.
 LOG_WIDTH = 10_000

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
+from grader import untrusted
 from grader.grade import Fault, Grade, GradedTest, Isolation, SandboxName
 from grader.mutants import Kind, SemanticMutant
 from grader.policy import PolicyName
@@ -14,7 +15,6 @@ from grader.review import FlagKind
 from grader.status import Status
 from grader.verdict import Result, Verdict
 
-from . import untrusted
 from .matrix_part import MatrixPart, matrix_part
 from .part import Part
 

@@ -16,10 +16,10 @@ from grader.mutants import difference
 from grader.review import Flag
 from grader.score import Score
 from grader.status import Status, TestStatus
+from grader.untrusted import terminal
 from grader.verdict import Result, Verdict
 
 from .document import hint
-from .untrusted import terminal
 
 MOST_LISTED, MOST_CASES, MOST_OF_MATRIX = 12, 3, 4
 QUIET = ("none", "count")  # levels at which a fault that was not caught isn't described

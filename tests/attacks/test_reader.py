@@ -17,7 +17,7 @@ import pytest
 
 from grader.cli.output import show
 from grader.report.document import SCHEMA_PATH
-from grader.report.untrusted import FORMULA
+from grader.untrusted import FORMULA
 from tests.grader.cli.conftest import DOUBLE, STEP, TOY, Ran, Student, call
 
 MARKER = "a_word_of_the_student"

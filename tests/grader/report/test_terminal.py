@@ -13,9 +13,9 @@ from grader.grade import Grade, GradedTest
 from grader.messages import Message, message
 from grader.outcome import Failure
 from grader.report.terminal import course_tests, last_line, to_terminal
-from grader.report.untrusted import terminal
 from grader.review import Flag
 from grader.status import Status, TestStatus
+from grader.untrusted import terminal
 from grader.verdict import Result, Verdict
 
 Make = Callable[..., Grade]

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.text import Text
 
-from grader.report import untrusted
+from grader import untrusted
 
 CLASSICS = [
     *("\x1b[2J\x1b[31mred", "\x1b]0;title\x07", "\x1b]8;;http://evil\x1b\\link", "\x9b2J", "\x90q"),
