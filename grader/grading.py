@@ -37,7 +37,7 @@ from .status import Status
 from .submission import Submission
 from .twinning import twin_pool
 from .twins.pool import Pool
-from .whole import write_whole
+from .whole import keeping, write_whole
 from .worker import wire
 
 SLACK, LEAST_SECONDS = 10.0, 5.0
@@ -77,10 +77,10 @@ def grade(
     work = _Grading(assignment, submission, options, own)
     try:
         found = assess(assignment, submission, options, work.run())
+        if found.graded and options.student:
+            found = _with_history(found, submission)
     except Void as problem:
         found = Grade(assignment, options, graded=False, fault=problem.fault, why=problem.message)
-    if found.graded and options.student:
-        found = _with_history(found, submission)
     seconds = {"total": round(time.monotonic() - began, 3)}
     return replace(
         found,
@@ -257,7 +257,8 @@ class _Grading:
         self.versions |= lab.versions
         self.sealed = lab.sealed and self.sealed is not False
         known = wire.Ready(versions=self.versions, sealed=self.sealed)
-        write_whole(folder / "workers.json", json.dumps(known))
+        with keeping(path := folder / "workers.json", "journal-unwritable"):
+            write_whole(path, json.dumps(known))
 
     def _recall(self, folder: Path) -> None:
         """Read what the workers of an earlier, unfinished or finished, grading said."""

@@ -3,7 +3,6 @@
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,9 +10,8 @@ from typing import Self
 from pydantic import BaseModel, ValidationError
 
 from .cells import Cell
-from .messages import message
 from .outcome import End, Outcome
-from .problems import Void
+from .whole import keeping
 
 NOT_KEPT = (End.FAULT, End.TIMEOUT)
 
@@ -40,7 +38,7 @@ class Journal:
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
-        with self._void():
+        with keeping(path, "journal-unwritable"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
         self._held = _lock(self._file.fileno())
@@ -66,18 +64,10 @@ class Journal:
         self.outcomes[cell] = outcome
         if self._held:
             line = Entry(cell=cell, outcome=outcome).model_dump_json().encode() + b"\n"
-            with self._void():
+            with keeping(self.path, "journal-unwritable"):
                 while line:
                     line = line[self._file.write(line) :]
                 os.fsync(self._file.fileno())
-
-    @contextmanager
-    def _void(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as problem:
-            facts = {"path": self.path, "why": problem.strerror}
-            raise Void(message("journal-unwritable", **facts), "machine") from None
 
     def _read(self) -> Iterator[tuple[Cell, Outcome]]:
         self._file.seek(0)

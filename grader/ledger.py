@@ -11,6 +11,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from .whole import keeping
+
 MOST_FLAKY = 2  # from the next on a person decides
 
 
@@ -40,9 +42,12 @@ class Ledger:
         """Keep an entry, unless that submission is known: a repetition is no further attempt."""
         if entry.submission in {one.submission for one in self.entries()}:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(entry.model_dump_json() + "\n")
+        with keeping(self.path, "ledger-unwritable"):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+", encoding="utf-8") as file:
+                file.seek(0)
+                is_cut_off = file.read()[-1:] not in ("", "\n")  # the disk was full
+                file.write("\n" * is_cut_off + entry.model_dump_json() + "\n")
 
     def entries(self) -> Iterator[Entry]:
         """Yield what was kept; a line that was cut off is no entry."""

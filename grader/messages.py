@@ -64,6 +64,8 @@ TEXTS: dict[str, str] = {
     "journal-unwritable": "can't keep outcomes in {path}: {why}; nothing is graded, no score"
     " changes and what was kept stays: make room, or name another folder with --run-dir, and run"
     " it again",
+    "ledger-unwritable": "can't keep a student's history in {path}: {why}; nothing is graded and no"
+    " score changes: make room, and run it again",
     "worker-lost": "the worker ended before it answered: {why}",
     "worker-mute": "the worker didn't answer within {seconds:g} s",
     "worker-refused": "the worker can't serve: {why}",

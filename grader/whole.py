@@ -2,7 +2,21 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from .messages import message
+from .problems import Void
+
+
+@contextmanager
+def keeping(path: Path, slug: str) -> Iterator[None]:
+    """Raise `Void` with a message that names ``path`` where it can't be written."""
+    try:
+        yield
+    except OSError as problem:
+        raise Void(message(slug, path=path, why=problem.strerror), "machine") from None
 
 
 def write_whole(path: Path, text: str) -> None:

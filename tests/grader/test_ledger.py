@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader.ledger import Entry, Ledger
+from grader.problems import Void
 
 
 def entry(submission: str, *flaky: str) -> Entry:
@@ -59,3 +60,20 @@ def test_a_line_that_was_cut_off_spoils_no_other(ledger: Ledger) -> None:
         file.write('{"submission": "b", "fl\n')
     ledger.note(entry("c", "t1"))
     assert ledger.flaky == 2
+
+
+def test_what_a_full_disk_cut_off_takes_nothing_with_it(ledger: Ledger) -> None:
+    """The next entry doesn't go on where the last one broke off."""
+    ledger.note(entry("a", "t1"))
+    whole = ledger.path.read_text(encoding="utf-8")
+    ledger.path.write_text(whole + whole.replace("a", "b")[:20], encoding="utf-8")
+    ledger.note(entry("c", "t1"))
+    assert [one.submission for one in ledger.entries()] == ["a", "c"]
+
+
+def test_a_ledger_that_can_not_be_written_is_named(ledger: Ledger) -> None:
+    """It is the machine's fault, and no submission's."""
+    ledger.path.parent.write_text("a file", encoding="utf-8")
+    with pytest.raises(Void, match=r"can't keep.*students/L3\.4-.*make room") as caught:
+        ledger.note(entry("a"))
+    assert caught.value.fault == "machine"
