@@ -253,10 +253,10 @@ def test_a_json_that_fails_late_leaves_the_report(
 ) -> None:
     """A full disk loses the document, not what was found."""
 
-    def full(self: Path, *_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device", str(self))
+    def full(path: Path, text: str) -> None:
+        raise OSError(28, "No space left on device", str(path), text)
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("grader.cli.files.write_whole", full)
     ran = failed.student.graded("mutate", "--json", tmp_path / "out.json")
     assert ran.code == 2
     assert ran.out == failed.ran.out
