@@ -100,9 +100,10 @@ def _works(subject: str, sandbox: Sandbox) -> Finding:
         with Session(sandbox, {}, []) as session:
             found = ", ".join(f"{name} {version}" for name, version in session.versions.items())
             seal = "sealed" if session.sealed else "not sealed: libseccomp isn't installed here"
+            sight = "its own files" if session.sees_little else "all files: no Landlock here"
     except Void as problem:
         return Finding(subject, good=False, text=str(problem), is_sandbox=True)
-    return Finding(subject, good=True, text=f"{found}; {seal}", is_sandbox=True)
+    return Finding(subject, good=True, text=f"{found}; {seal}; a run sees {sight}", is_sandbox=True)
 
 
 def _torch() -> Finding:

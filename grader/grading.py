@@ -38,7 +38,6 @@ from .submission import Submission
 from .twinning import twin_pool
 from .twins.pool import Pool
 from .whole import keeping, write_whole
-from .worker import wire
 
 SLACK, LEAST_SECONDS = 10.0, 5.0
 FIRST_CELLS = 6  # more outcomes than the look and the calibration leave, in most gradings
@@ -256,7 +255,7 @@ class _Grading:
     def _remember(self, folder: Path, lab: Lab) -> None:
         self.versions |= lab.versions
         self.sealed = lab.sealed and self.sealed is not False
-        known = wire.Ready(versions=self.versions, sealed=self.sealed)
+        known = {"versions": self.versions, "sealed": self.sealed}
         with keeping(path := folder / "workers.json", "journal-unwritable"):
             write_whole(path, json.dumps(known))
 
@@ -264,7 +263,7 @@ class _Grading:
         """Read what the workers of an earlier, unfinished or finished, grading said."""
         path = folder / "workers.json"
         if path.is_file():
-            known: wire.Ready = json.loads(path.read_text(encoding="utf-8"))
+            known = json.loads(path.read_text(encoding="utf-8"))
             self.versions, self.sealed = known["versions"], known["sealed"]
 
 

@@ -106,6 +106,8 @@ TEXTS: dict[str, str] = {
     " its spelling",
     "invalid-file": "opens a file that isn't there: {exception}{at}{witness}: only Python files are"
     " graded, so write the data into one",
+    "invalid-forbidden": "opens what no test may: {exception}{at}{witness}: a test reads its own"
+    " files and Python's, and writes below the folder that it starts in",
     "invalid-input": "waits for input: {exception}{at}{witness}: nobody answers, so let Hypothesis"
     " draw the values or write them down",
     "invalid-network": "reaches for a network: {exception}{at}{witness}: there is none where tests"

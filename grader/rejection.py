@@ -11,6 +11,7 @@ BY_EXCEPTION = {
     "NameError": "invalid-name",
     "UnboundLocalError": "invalid-name",
     "FileNotFoundError": "invalid-file",
+    "PermissionError": "invalid-forbidden",
     "EOFError": "invalid-input",
     "gaierror": "invalid-network",
     "ConnectionRefusedError": "invalid-network",

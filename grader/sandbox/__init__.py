@@ -30,7 +30,8 @@ class Site:
     """What a cell may have inside a sandbox: a folder, users of its own, limits.
 
     ``rooms`` is how many cells find a file system of their own in ``cells``, ``None`` where
-    all use the same one after another; ``jail`` the folder that they take for the root.
+    all use the same one after another; ``jail`` the folder that they take for the root, or
+    ``readable`` what they may read of the machine's own files.
     """
 
     cells: str
@@ -39,6 +40,7 @@ class Site:
     read_anything: bool = False
     rooms: int | None = None
     jail: str | None = None
+    readable: tuple[str, ...] | None = None
 
 
 class Sandbox(Protocol):

@@ -23,6 +23,7 @@ from grader.course import Limits
 from grader.messages import message
 from grader.problems import Void
 from grader.worker.clearing import empty
+from grader.worker.landlock import around
 
 from . import Channel, Site, command, environment, limits, owner, some_users
 
@@ -30,6 +31,12 @@ READ_SIZE = 1 << 16
 WRITE_SECONDS, END_SECONDS = 30.0, 5.0
 PROCESSES = 64
 PREFIX, OWNER = "grader-", "owner"
+# Libraries and tables that Python's own modules open when they are first used.
+SYSTEM = (
+    *("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/local/lib"),
+    *("/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types"),
+    *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/python3.11"),
+)
 
 
 class ProcessSandbox:
@@ -55,8 +62,22 @@ class ProcessSandbox:
             uids=users,
             limits=limits(self._limits, PROCESSES if users else None),
             read_anything=users is not None and not _readable_by_others(),
+            readable=readable(channel.packages),
         )
         return channel, site
+
+
+def readable(packages: Path) -> tuple[str, ...]:
+    """Return what a cell may read: Python, its packages and libraries, and of grader the worker."""
+    places = [Path(place).resolve() for place in (sys.prefix, sys.base_prefix, *SYSTEM)]
+    hidden = Path(worker.__file__).resolve().parents[1]
+    found = [path for place in dict.fromkeys(places) for path in around(place, hidden)]
+    return (*found, str(_tables()), str(packages))
+
+
+def _tables() -> Path:
+    """Return where Hypothesis keeps its tables."""
+    return platformdirs.user_cache_path("grader") / "tables"
 
 
 def _readable_by_others() -> bool:
@@ -76,7 +97,7 @@ class _Process:
         self._users = users
         self._said: str | None = None
         self._home = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
-        self.cells = self._home / "cells"
+        self.cells, self.packages = self._home / "cells", self._home / "site-packages"
         try:
             self._process = self._start()
         except BaseException:
@@ -87,7 +108,7 @@ class _Process:
 
     def _start(self) -> subprocess.Popen[bytes]:
         # A `site-packages`, since Hypothesis would take constants from the worker's own files.
-        packages = self._home / "site-packages"
+        packages = self.packages
         self._home.chmod(0o711)
         (self._home / OWNER).write_text(owner.me(), encoding="utf-8")
         self.cells.mkdir(mode=0o711)
@@ -102,7 +123,7 @@ class _Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env=environment(str(platformdirs.user_cache_path("grader") / "tables")),
+                env=environment(str(_tables())),
                 cwd=self._home,
                 start_new_session=True,
                 bufsize=0,

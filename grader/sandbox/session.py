@@ -84,6 +84,7 @@ class Session:
             cells=site.cells,
             rooms=site.rooms,
             jail=site.jail,
+            readable=None if site.readable is None else list(site.readable),
             uids=site.uids,
             read_anything=site.read_anything,
             limits=site.limits,
@@ -95,6 +96,7 @@ class Session:
             self.close()
             raise
         self.versions, self.sealed = ready["versions"], ready["sealed"]
+        self.sees_little = ready["sees_little"]
 
     def __enter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Never
 
-from . import confine, modules, wire
+from . import confine, landlock, modules, wire
 from .audit import Audit
 from .look import look_at
 from .recorder import Recorder, Selection
@@ -42,10 +42,15 @@ def _settle(birth: Birth, job: wire.Cell) -> None:
         confine.limit(birth.limits)
         if birth.jail is not None:
             os.chroot(birth.jail)
+        rules = None
+        if birth.readable is not None:
+            rules = landlock.make_rules(birth.readable, birth.directory)
         if birth.uid is not None:
             confine.become(birth.uid, read_anything=birth.read_anything)
         confine.end_with_parent()
         os.chdir(birth.directory)
+        if rules is not None:
+            landlock.put_on(rules)
         if birth.seal is not None:
             birth.seal.put_on()
         if job["mode"] == "tests":

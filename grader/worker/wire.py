@@ -9,7 +9,7 @@ written by the worker's trusted process; ``DATA`` carries what the cell itself s
 import struct
 from typing import Literal, NamedTuple, TypedDict
 
-VERSION = 2
+VERSION = 3
 HEADER = struct.Struct(">cI")
 ENDING = struct.Struct(">iBdQ")
 DATA_CAP = 4 << 20
@@ -76,7 +76,8 @@ class Setup(TypedDict):
     """The first frame: what every cell of this worker shares.
 
     ``rooms`` is how many folders below ``cells`` serve one cell each, named by ``room``;
-    ``jail`` the folder that a cell takes for the root.
+    ``jail`` the folder that a cell takes for the root, ``readable`` what it may read where it
+    shares the machine's files: all that there is, if nothing is said.
     """
 
     wire: int
@@ -85,16 +86,22 @@ class Setup(TypedDict):
     cells: str
     rooms: int | None
     jail: str | None
+    readable: list[str] | None
     uids: tuple[int, int] | None
     read_anything: bool
     limits: Limits
 
 
 class Ready(TypedDict):
-    """The body of a ``READY`` frame; ``sealed`` says whether cells give up system calls."""
+    """The body of a ``READY`` frame.
+
+    ``sealed`` says whether cells give up system calls, ``sees_little`` whether of files they see
+    no more than they need.
+    """
 
     versions: dict[str, str]
     sealed: bool
+    sees_little: bool
 
 
 class Cell(TypedDict):

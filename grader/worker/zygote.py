@@ -23,7 +23,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Never
 
-from . import clearing, confine, modules, wire
+from . import clearing, confine, landlock, modules, wire
 from .seal import Seal, make_seal
 from .warmup import warm_up
 
@@ -43,6 +43,7 @@ class Birth:
     read_anything: bool
     limits: wire.Limits
     jail: str | None
+    readable: list[str] | None
     seal: Seal | None
 
 
@@ -92,6 +93,7 @@ class Zygote:
                 read_anything=self.setup["read_anything"],
                 limits=self.setup["limits"],
                 jail=self.setup["jail"],
+                readable=self.setup["readable"],
                 seal=self.seal,
             )
         os.close(result_end)
@@ -256,7 +258,10 @@ def serve() -> Birth | None:
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     gc.collect()
     gc.freeze()
-    ready = wire.Ready(versions=versions(), sealed=seal is not None)
+    sees_little = setup["jail"] is not None or (
+        setup["readable"] is not None and landlock.version() > 0
+    )
+    ready = wire.Ready(versions=versions(), sealed=seal is not None, sees_little=sees_little)
     write(wire.frame(wire.READY, json.dumps(ready).encode()))
     return Zygote(setup, seal).serve()
 

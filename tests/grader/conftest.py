@@ -103,13 +103,14 @@ def process_run() -> Iterator[Runner]:
 
 @pytest.fixture(scope="session")
 def unsealed_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    """Run toy suites in a plain process that finds no libseccomp."""
+    """Run toy suites in a plain process that finds neither libseccomp nor Landlock."""
     folder = tmp_path_factory.mktemp("unsealed")
     (folder / "pyseccomp.py").write_text('raise RuntimeError("Unable to find libseccomp")\n')
     runner = Runner(ProcessSandbox(Limits()))
     with pytest.MonkeyPatch.context() as patch:
         found = {"PYTHONPATH": str(folder)}
         patch.setattr(process, "environment", lambda tables: environment(tables) | found)
+        patch.setattr(process, "readable", lambda packages: None)
         runner("def test_it(): pass\n")
     yield runner
     runner.close()

@@ -42,7 +42,7 @@ class Parrot:
         """Answer a frame."""
         kind, _ = wire.HEADER.unpack_from(data)
         if kind == wire.SETUP:
-            ready = wire.Ready(versions={"python": "3.11.2"}, sealed=True)
+            ready = wire.Ready(versions={"python": "3.11.2"}, sealed=True, sees_little=True)
             self._says.put(wire.frame(wire.READY, json.dumps(ready).encode()))
         elif kind == wire.KILL:
             self._end(signal.SIGKILL)
@@ -328,6 +328,7 @@ def test_a_test_that_kills_its_worker_calls_nothing_off(
     found = {"PYTHONPATH": str(tmp_path)}
     real = process.environment
     monkeypatch.setattr(process, "environment", lambda tables: real(tables) | found)
+    monkeypatch.setattr(process, "readable", lambda packages: None)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     hostile = "import os\ndef test_a(): pass\ndef test_it(): os.kill(os.getppid(), 9)\n"
     with Lab(ProcessSandbox(Limits()), {}, [], 1) as lab:

@@ -223,9 +223,9 @@ def test_it():
     assert processes == 64 or os.geteuid() != 0
 
 
-def test_a_cell_has_nothing_on_its_descriptors_but_its_words(run: Run) -> None:
+def test_a_cell_has_nothing_on_its_descriptors_but_its_words(unsealed_run: Run) -> None:
     """In particular not the worker's own streams."""
-    outcome = run("""
+    outcome = unsealed_run("""
 import os
 def test_it():
     open_now = {}
@@ -242,7 +242,7 @@ def test_it():
     assert not outcome.runs["test_toy.py::test_it"].failed
 
 
-def test_a_cell_has_a_user_of_its_own_and_no_way_back(run: Run) -> None:
+def test_a_cell_has_a_user_of_its_own_and_no_way_back(unsealed_run: Run) -> None:
     """Where the worker is root's; each cell has another, so that none can signal the next."""
     suite = """
 import os
@@ -259,7 +259,7 @@ def test_it():
     assert int(status["CapPrm"], 16) & ~4 == 0
     raise AssertionError(f"{os.getresuid()} {os.getresgid()} {os.getgroups()}")
 """
-    first, second = told(run(suite)), told(run(suite))
+    first, second = told(unsealed_run(suite)), told(unsealed_run(suite))
     if os.geteuid() == 0:
         assert first != second
         assert "(0," not in first

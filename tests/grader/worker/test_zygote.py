@@ -58,6 +58,7 @@ class Worker:
             cells=str(self.cells),
             rooms=None,
             jail=None,
+            readable=None,
             uids=None,
             read_anything=False,
             limits=limits(Limits(), None),
