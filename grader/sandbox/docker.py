@@ -96,7 +96,7 @@ class _Container:
             user="0:0",
             working_dir="/",
             environment=environment(TABLES),
-            labels={LABEL: owner.me()},
+            labels={LABEL: str(owner.me())},
             network_disabled=True,
             host_config=_confinement(self._client, megabytes),
         )

@@ -1,29 +1,34 @@
 """Who owns a worker: known again after its death, so that what it left behind can be removed."""
 
+import hashlib
 import os
 import platform
+import re
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
-from pydantic import BaseModel, ConfigDict, ValidationError
 
-MOST_SECONDS = 24 * 3600.0  # no worker lasts longer
+MOST_SECONDS = 24 * 3600  # no worker lasts longer
 BOOT, TABLE = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
 DEAD, STARTED = ("Z", "X"), 18  # of `proc(5)`, where fields are counted after the state
+TEXT = re.compile(r"([0-9a-f]{12})-([0-9]{1,9})-([0-9]{1,18})-([0-9]{1,12})")
 
 
-class Owner(BaseModel):
+class Owner(NamedTuple):
     """A process, told from all others: of other hosts, of other containers, and of later ones."""
-
-    model_config = ConfigDict(frozen=True)
 
     host: str
     process: int
-    began: float
-    at: float  # when it was written down, in seconds of the epoch
+    began: int
+    at: int  # when it was written down, in seconds of the epoch
+
+    def __str__(self) -> str:
+        """Return a text that `gone` understands, and that may be a part of a file's name."""
+        return "-".join(map(str, self))
 
     @property
     def is_gone(self) -> bool:
@@ -40,23 +45,28 @@ class Owner(BaseModel):
         return time.time() - self.at > MOST_SECONDS
 
 
-def me() -> str:
-    """Return this process as a text that `gone` understands."""
+def me() -> Owner:
+    """Return this process."""
     _, began = _look(os.getpid())
-    owner = Owner(host=_host(), process=os.getpid(), began=began, at=time.time())
-    return owner.model_dump_json()
+    return Owner(_host(), os.getpid(), began, int(time.time()))
+
+
+def read(text: str) -> Owner | None:
+    """Return the owner that a text names, ``None`` if no owner wrote it."""
+    if found := TEXT.fullmatch(text):
+        host, *numbers = found.groups()
+        return Owner(host, *map(int, numbers))
+    return None
 
 
 def gone(text: str) -> bool:
     """Return whether the process that a text names has ended; what no owner wrote says no."""
-    try:
-        return Owner.model_validate_json(text).is_gone
-    except ValidationError:
-        return False
+    owner = read(text)
+    return owner is not None and owner.is_gone
 
 
-def _look(process: int) -> tuple[bool, float]:
-    """Return whether a process still runs, and when it began.
+def _look(process: int) -> tuple[bool, int]:
+    """Return whether a process still runs, and when it began, in hundredths of a second.
 
     On Linux that is counted since the start of the machine: the time of day is set now and then,
     and all processes would seem to be others.
@@ -64,9 +74,9 @@ def _look(process: int) -> tuple[bool, float]:
     if sys.platform == "linux":
         text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
         state, *fields = text.rpartition(")")[2].split()
-        return state not in DEAD, float(fields[STARTED])
+        return state not in DEAD, int(fields[STARTED])
     other = psutil.Process(process)
-    return other.status() != psutil.STATUS_ZOMBIE, other.create_time()
+    return other.status() != psutil.STATUS_ZOMBIE, int(other.create_time() * 100)
 
 
 def _host() -> str:
@@ -74,6 +84,7 @@ def _host() -> str:
 
     Two machines may have the same name, and their first tables have the same number.
     """
+    found = platform.node()
     with suppress(OSError):
-        return f"{BOOT.read_text(encoding='ascii').strip()} {TABLE.readlink()}"
-    return platform.node()
+        found = f"{BOOT.read_text(encoding='ascii').strip()} {TABLE.readlink()}"
+    return hashlib.sha256(found.encode()).hexdigest()[:12]

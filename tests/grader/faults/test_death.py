@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from grader.sandbox import owner
 from grader.sandbox.docker import LABEL
 from grader.sandbox.engine import engine
 
@@ -21,7 +22,9 @@ def containers(processes: Sequence[int]) -> list[str]:
     try:
         found = client.containers(all=True, filters={"label": LABEL})
         return [
-            one["Id"] for one in found if json.loads(one["Labels"][LABEL])["process"] in processes
+            one["Id"]
+            for one in found
+            if (its := owner.read(one["Labels"][LABEL])) and its.process in processes
         ]
     finally:
         client.close()
@@ -84,20 +87,25 @@ def test_a_container_without_an_owner_is_removed_at_the_next_start(
     """Also one that never ran; and one whose owner lives, or that is another's, stays."""
     here = place("docker")
     client = engine()
-    mine = json.dumps({"host": "h", "process": 1, "began": 0.0, "at": 1e12})
-    alive = _label(here)
-    dead = json.dumps(json.loads(alive) | {"began": 1.0})
-    old = json.dumps(json.loads(mine) | {"at": 1.0})
-    labels = {"dead": dead, "old": old, "alive": alive, "other host": mine, "foreign": "1"}
+    alive = owner.me()
+    elsewhere = alive._replace(host="0" * 12)
+    owners = {
+        "dead": alive._replace(began=1),
+        "old": elsewhere._replace(at=1),
+        "alive": alive,
+        "other host": elsewhere,
+        "foreign": "1",
+    }
     made = {}
     try:
-        for name, label in labels.items():
-            one = client.create_container(
-                worker_image, ["/bin/sleep", "600"], labels={LABEL: label}, network_disabled=True
+        for name, one in owners.items():
+            labels = {LABEL: str(one)}
+            container = client.create_container(
+                worker_image, ["/bin/sleep", "600"], labels=labels, network_disabled=True
             )
-            made[name] = one["Id"]
+            made[name] = container["Id"]
             if is_started:
-                client.start(one["Id"])
+                client.start(made[name])
         assert here.grade()[0] == 0
         left = {one["Id"] for one in client.containers(all=True)}
         assert {name for name, one in made.items() if one in left} == {
@@ -110,14 +118,6 @@ def test_a_container_without_an_owner_is_removed_at_the_next_start(
             if one in {each["Id"] for each in client.containers(all=True)}:
                 client.remove_container(one, force=True)
         client.close()
-
-
-def _label(here: Place) -> str:
-    """Return the label of a container that belongs to this process."""
-    from grader.sandbox import owner
-
-    assert here
-    return owner.me()
 
 
 @pytest.mark.docker

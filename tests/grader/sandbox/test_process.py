@@ -15,8 +15,8 @@ import pytest
 from grader.course import Limits
 from grader.outcome import End
 from grader.problems import Void
+from grader.sandbox import owner, some_users
 from grader.sandbox import process as process_module
-from grader.sandbox import some_users
 from grader.sandbox.process import ProcessSandbox
 from grader.sandbox.session import Clock, Session
 from grader.worker import wire
@@ -216,3 +216,26 @@ def test_tables_of_characters_are_made_once_for_all_gradings(
     with Session(sandbox, {}, []):
         pass
     assert made.stat().st_mtime_ns == before
+
+
+def test_a_folder_is_its_owners_from_the_first_moment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """However early its grader is killed, the next one removes it; nobody else's is touched."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    alive = owner.me()
+    names = {
+        f"grader-{alive._replace(began=1)}-abc_d1": False,
+        f"grader-{alive}-abc_d2": True,
+        f"grader-{alive._replace(host='0' * 12)}-abc_d3": True,
+        "grader-homework": True,
+    }
+    for name in names:
+        (tmp_path / name).mkdir()
+    ProcessSandbox(Limits())
+    assert {name: (tmp_path / name).exists() for name in names} == names
+    channel, _ = ProcessSandbox(Limits()).open()
+    [made] = {one.name for one in tmp_path.iterdir()} - names.keys()
+    assert owner.read(made.removeprefix("grader-").rpartition("-")[0]) is not None
+    channel.close()
+    assert not (tmp_path / made).exists()
