@@ -76,7 +76,7 @@ def grade(
     work = _Grading(assignment, submission, options, own)
     try:
         found = assess(assignment, submission, options, work.run())
-        if found.graded and options.student:
+        if found.fault in (None, "student") and options.student:
             found = _with_history(found, submission)
     except Void as problem:
         found = Grade(assignment, options, graded=False, fault=problem.fault, why=problem.message)

@@ -97,7 +97,7 @@ class Knowledge:
     def calibrated(self) -> Calibration:
         """What the calibration found."""
         cell, final = self.calibration.last
-        ends = {o.at: o.end for _, o in self.calibration.seen if o.at is not None}
+        ends = {o.at: o.end for _, o in self.calibration.seen if o.at and not _late(o)}
         unreadable = {
             broken.path: broken.failure
             for _, outcome in self.calibration.seen
@@ -309,6 +309,11 @@ def _may_be_killed(mutant: Mutant, evidence: Evidence, valid: frozenset[str]) ->
     seen = evidence.mutants.get(mutant.id, ())
     unsettled = not seen or seen[-1][1].end is End.STOPPED
     return unsettled or verdict(mutant, evidence, valid).result is Result.KILLED
+
+
+def _late(outcome: Outcome) -> bool:
+    """Return whether all tests together took too long, so that the one that ran isn't to blame."""
+    return outcome.ran_out and outcome.collected
 
 
 def _finished(outcome: Outcome, test: str) -> bool:

@@ -41,14 +41,24 @@ def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
 
 
 @pytest.fixture(scope="session")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return where grader keeps its own: the pool of twins is made there once."""
+    folder = tmp_path_factory.mktemp("state")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
 def grading(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
     assignment: Assignment,
+    state: Path,
     worker_image: str,
 ) -> Iterator[Grading]:
     """Return a function that waits for an attack's grade: all that will be asked for have begun."""
-    del worker_image
+    del state, worker_image
     places = tmp_path_factory.mktemp("attacks")
 
     def graded(attack: Attack) -> Grade:
@@ -66,11 +76,7 @@ def grading(
         )
         return grade(assignment, freeze(folder), options)
 
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        ThreadPoolExecutor(AT_ONCE) as pool,
-    ):
-        patch.setenv("XDG_STATE_HOME", str(places / "state"))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         begun: dict[str, Future[Grade]] = {}
         for attack in _asked_for(request.session):
             if not begun:

@@ -292,10 +292,12 @@ class TestHanging:
         assert results(known) == {"m-01": TIMEOUT}
 
     def test_a_suite_that_takes_too_long_in_all_is_graded_as_far_as_it_goes(self) -> None:
-        """The tests that were not reached are told so."""
+        """The tests that were not reached are told so, and so is the one that was cut off."""
         late = Sim("late")
         known, _ = solved(GOOD, late, mutants=(GENERATED,), spoil=too_slow(late.id, "calibration"))
         assert judgement(known)[0] == {GOOD.id: "valid", late.id: "broken"}
+        reason = known.statuses[late.id].reason
+        assert reason is not None and reason.slug == "broken-unreached"
         assert results(known) == {"m-01": KILLED}
         assert len(cells(known, "calibration")) == 1
 
