@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 EXAMPLE ?= examples/complete
+JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help grade image test lint types stubs unit clean
@@ -31,7 +32,7 @@ stubs: $(VENV)/complete
 	scripts/check-contracts $(BIN)/python
 
 unit: $(VENV)/complete
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
 $(BIN)/grade: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
