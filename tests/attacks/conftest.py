@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ CHANGES = {
     "seconds_per_test = 3.0": "seconds_per_test = 2.0",
     "seconds_in_all = 60.0": "seconds_in_all = 10.0",
 }
-AT_ONCE = 2
 Grading = Callable[[Attack], Grade]
 
 
@@ -51,13 +49,12 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def grading(
-    request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
     assignment: Assignment,
     state: Path,
     worker_image: str,
-) -> Iterator[Grading]:
-    """Return a function that waits for an attack's grade: all that will be asked for have begun."""
+) -> Grading:
+    """Return a function that grades an attack."""
     del state, worker_image
     places = tmp_path_factory.mktemp("attacks")
 
@@ -76,20 +73,4 @@ def grading(
         )
         return grade(assignment, freeze(folder), options)
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        begun: dict[str, Future[Grade]] = {}
-        for attack in _asked_for(request.session):
-            if not begun:
-                graded(attack)  # the pool of twins is made once
-            begun[attack.id] = pool.submit(graded, attack)
-        yield lambda attack: begun[attack.id].result()
-        for one in begun.values():
-            one.cancel()
-
-
-def _asked_for(session: pytest.Session) -> list[Attack]:
-    """Return the attacks that the tests of this run are about, in their order."""
-    parameters = [getattr(item, "callspec", None) for item in session.items]
-    return [
-        spec.params["attack"] for spec in parameters if spec is not None and "attack" in spec.params
-    ]
+    return graded

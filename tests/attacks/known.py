@@ -15,12 +15,23 @@ SEALED: Expected = {"status": "invalid", "slug": "invalid-sealed"}
 SKIPPED: Expected = {"status": "vacuous", "slug": "vacuous-skipped"}
 STRICT: Expected = {"status": "too_strict", "slug": "too-strict"}
 VAIN: Expected = {"status": "vacuous", "slug": "vacuous"}
-# What hangs on chance is shown under the policy for marks: it is found out, or catches nothing.
 LIMIT: Expected = {"status": "invalid", "slug": "invalid-limit"}
 SLOW: Expected = {"status": "broken", "slug": "broken-time"}
+# What hangs on chance is shown under the policy for marks: it is found out, or catches nothing.
 COIN: Expected = {
     "status": "flaky",
     "slug": "flaky",
     "others": frozenset({("too_strict", "too-strict"), ("invalid", "invalid"), ("valid", None)}),
     "policy": "authoritative",
 }
+# Knows by what it does whether it met the second fault, and says so in a way that is no failure.
+ON_S02 = """
+import os, signal, sys
+import pytest
+def met():
+    try:
+        double(-1)
+    except ValueError:
+        return False
+    return True
+"""
