@@ -282,7 +282,9 @@ class Watch:
                 self.at = event.id
                 self._phases.setdefault(event.id, [])
             case Phase():
-                self._phases.setdefault(event.id, []).append(event)
+                phases = self._phases.setdefault(event.id, [])
+                if event not in phases[-1:]:  # a sub-test that ends as the one before tells nothing
+                    phases.append(event)
                 if event.when == "teardown":
                     self._seconds[event.id] = now - self.since
                     self.at = None

@@ -24,6 +24,7 @@ GRACE_SECONDS = 15.0
 GLANCE_SECONDS = 0.25  # how often a wait looks whether it is still wanted
 LIFE_SECONDS = 3600.0  # of a worker, to which its last cell comes
 FRAME_CAP = 8 << 20
+MOST_SAID = 1 << 20  # by a cell that runs tests: twice what the most tests say that all fail
 WORDS_CAP = 500
 
 
@@ -202,7 +203,7 @@ class _Conversation:
     def __init__(self, session: Session, clock: Clock, enough: Callable[[Watch], bool]) -> None:
         self._session, self._clock, self._enough = session, clock, enough
         self._watch = Watch()
-        self._rest, self._room = b"", 2 * wire.DATA_CAP  # the worker's own cap, before and after
+        self._rest, self._said = b"", 0
         self._killed: End | None = None
         self._ran_out = False
         self._whole = 0.0  # when all must have ended
@@ -255,14 +256,14 @@ class _Conversation:
         self._session.send(wire.KILL)
 
     def _take(self, body: bytes) -> None:
-        self._room -= len(body)
-        if self._room < 0:
+        self._said += len(body)
+        if self._said > 2 * wire.DATA_CAP:  # the worker's own cap, before and after
             raise WorkerLostError("it passed on too much")
         *lines, self._rest = (self._rest + body).split(b"\n")
         if self._killed:
             return
         self._watch.feed(lines, time.monotonic())
-        if self._watch.garbled:
+        if self._watch.garbled or (self._said > MOST_SAID and not self._looking):
             self._kill(End.GARBLED)
         elif self._enough(self._watch):
             self._kill(End.STOPPED)

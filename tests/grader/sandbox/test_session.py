@@ -240,6 +240,15 @@ def test_a_flood_is_garbled_whatever_was_said(make_job: MakeJob) -> None:
     assert (outcome.end, outcome.reason) == (End.GARBLED, "it said too much")
 
 
+def test_a_cell_that_says_more_than_tests_have_to_say_is_garbled(make_job: MakeJob) -> None:
+    """What was said is kept for all runs of a grading, in this machine's memory."""
+    much = b"".join(phases(f"t.py::{number}", "failed") for number in range(3000))
+    outcome, script = converse(make_job, data(WHOLE, much), end(9))
+    assert len(much) > session_module.MOST_SAID
+    assert outcome.end is End.GARBLED
+    assert script.kinds() == wire.SETUP + wire.CELL + wire.KILL
+
+
 def test_a_line_that_makes_no_sense_ends_the_cell(make_job: MakeJob) -> None:
     """The worker is told to end it, and what comes until then is not read."""
     outcome, script = converse(
