@@ -1,8 +1,27 @@
 """Attacks that take from a machine what they can, and the honest suites graded beside them."""
 
+import json
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
 import pytest
 
-from .case import Attack
+from grader.course import Assignment, load_course
+from grader.grade import Grade, Options, Progress
+from grader.grading import grade
+from grader.report.document import to_json
+from grader.report.terminal import to_terminal
+from grader.sandbox import owner
+from grader.sandbox.docker import LABEL
+from grader.sandbox.engine import engine
+from grader.submission import Submission
+
+from .case import HEAD, HONEST, HONEST_PATH, PATH, Attack
 from .checks import check
 from .conftest import Grading
 from .known import INVALID, SLOW, VAIN, Expected
@@ -141,3 +160,134 @@ def test_it():
 def test_exhaustion_earns_nothing(attack: Attack, grading: Grading) -> None:
     """What is used up is the attack's own."""
     check(attack, grading(attack))
+
+
+# --- beside others -------------------------------------------------------------------------
+
+WORST = ("R01-raw", "R03-shared", "R09-report", "R10-endless", "R29-start")
+ROUNDS = 3
+ROOM = 24 << 20  # what a process may grow by, where a single flood alone is far more
+FLOODS = {
+    "lines": """
+import os
+def test_it():
+    for n in range(10**9):
+        os.write(3, b'{"event":"start","id":"%0400d"}\\n' % n)
+""",
+    "depth": """
+import os
+def test_it():
+    os.write(3, b"[" * 8000 + b"\\n")
+""",
+    "bytes": """
+import os
+def test_it():
+    while True: os.write(3, b"x" * 65536)
+""",
+    "names": """
+import pytest
+@pytest.mark.parametrize("n", range(20), ids=lambda n: str(n) * 400)
+def test_it(n):
+    assert list(range(9999)) == [], "m" * (1 << 22)
+""",
+    "output": """
+import os
+def test_it():
+    for _ in range(200): os.write(1, b"x" * (1 << 20)); os.write(2, b"y" * (1 << 20))
+""",
+}
+
+
+class Round(NamedTuple):
+    """What a grader holds after it has graded every flood once more."""
+
+    resident: int
+    busy: int  # the most containers that it had at once
+    containers: int
+    children: int
+
+
+def flooded(root: Path, place: Path) -> list[Round]:
+    """Grade the floods time and again in this process, each time anew, and measure it."""
+    assignment, found = load_course(root).assignment("T1"), []
+    me, busy = psutil.Process(), [0]
+
+    def look(progress: Progress) -> None:
+        del progress
+        busy.append(containers(me.pid))
+
+    for number in range(ROUNDS):
+        for name, text in FLOODS.items():
+            suite = Submission({HONEST_PATH: HONEST.encode(), PATH: (HEAD + text).encode()})
+            where = place / f"{number}-{name}"
+            how = Options("docker", jobs=2, run_dir=where, seed=7, staff=True, tell=look)
+            done = grade(assignment, suite, how)
+            to_json(done), to_terminal(done)
+        held, children = me.memory_info().rss, len(me.children(recursive=True))
+        found.append(Round(held, max(busy), containers(me.pid), children))
+    return found
+
+
+def containers(pid: int) -> int:
+    """Return how many containers there are of the grader that runs in a process."""
+    with closing(engine()) as client:
+        some = client.containers(all=True, filters={"label": LABEL})
+    owners = [owner.read(one["Labels"][LABEL]) for one in some]
+    return sum(one is not None and one.process == pid for one in owners)
+
+
+@pytest.fixture(scope="module")
+def rounds(
+    assignment: Assignment,
+    state: Path,
+    worker_image: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Sequence[Round]:
+    """Return what a grader in a process of its own holds after each round of floods."""
+    del state, worker_image
+    how = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=how) as pool:
+        place = tmp_path_factory.mktemp("rounds")
+        return pool.submit(flooded, assignment.course.root, place).result()
+
+
+@pytest.mark.docker
+def test_the_memory_of_the_grader_stays_flat(rounds: Sequence[Round]) -> None:
+    """Whatever cells say, print and fail with, nothing of it is kept."""
+    _, second, *_, last = rounds  # the first still imports what it needs
+    assert last.resident - second.resident < ROOM
+
+
+@pytest.mark.docker
+def test_neither_container_nor_process_is_left(rounds: Sequence[Round]) -> None:
+    """After each round, and not only in the end."""
+    assert rounds[0].busy > 0
+    assert {(one.containers, one.children) for one in rounds} == {(0, 0)}
+
+
+@pytest.mark.docker
+def test_an_honest_suite_that_is_graded_beside_them_is_graded_as_alone(
+    assignment: Assignment, state: Path, worker_image: str, tmp_path: Path
+) -> None:
+    """Its tests, its catches and every word of its report."""
+    del state, worker_image
+    hostile = {one.id: HEAD + one.source for one in ATTACKS if one.id in WORST}
+
+    def graded(name: str, text: str) -> Grade:
+        suite = Submission({HONEST_PATH: HONEST.encode(), PATH: text.encode()})
+        return grade(assignment, suite, Options("docker", jobs=1, run_dir=tmp_path / name, seed=7))
+
+    def honest(name: str) -> object:
+        document = json.loads(to_json(graded(name, f"{HEAD}def test_two(): assert double(2) == 4")))
+        del document["seconds"]
+        return document
+
+    alone = honest("alone")
+    with ThreadPoolExecutor(1) as other:
+        worst = [other.submit(graded, name, text) for name, text in hostile.items()]
+        beside: list[object] = []
+        while not worst[-1].done():
+            beside.append(honest(f"beside-{len(beside)}"))
+        assert {one.result().fault for one in worst} <= {None, "student"}
+    assert beside
+    assert [one for one in beside if one != alone] == []
