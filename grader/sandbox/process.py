@@ -32,6 +32,7 @@ WRITE_SECONDS, END_SECONDS = 30.0, 5.0
 PROCESSES = 64
 PREFIX = "grader-"
 DELETIONS = 3
+PACKAGES = ("site-packages", "dist-packages")
 # Libraries and tables that Python's own modules open when they are first used.
 SYSTEM = (
     *("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/local/lib"),
@@ -70,7 +71,9 @@ class ProcessSandbox:
 
 def readable(packages: Path) -> tuple[str, ...]:
     """Return what a cell may read: Python, its packages and libraries, and of grader the worker."""
-    places = [Path(place).resolve() for place in (sys.prefix, sys.base_prefix, *SYSTEM)]
+    elsewhere = [place for place in sys.path if Path(place).name in PACKAGES]
+    named = (sys.prefix, sys.base_prefix, *elsewhere, *SYSTEM)
+    places = [Path(place).resolve() for place in named]
     hidden = Path(worker.__file__).resolve().parents[1]
     found = [path for place in dict.fromkeys(places) for path in around(place, hidden)]
     return (*found, str(_tables()), str(packages))

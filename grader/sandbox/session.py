@@ -286,7 +286,7 @@ class _Conversation:
     def _end(self, ending: wire.Ending) -> tuple[End, str]:
         watch, status = self._watch, ending.wait_status
         whole = watch.collected or self._looking
-        if ending.flooded:
+        if ending.flooded or (self._killed is End.GARBLED and self._said > MOST_SAID):
             return End.GARBLED, "it said too much"
         if self._killed:
             return self._killed, ""

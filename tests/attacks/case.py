@@ -76,6 +76,11 @@ class Attack:
         return f"{self.id}: {self.promise}"
 
     @property
+    def is_chance(self) -> bool:
+        """Whether what comes of it hangs on luck."""
+        return self.policy == "authoritative"
+
+    @property
     def told(self) -> Told:
         """What may be said of the tests of the attack's file."""
         return frozenset({(self.status, self.slug)}) | self.others

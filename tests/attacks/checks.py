@@ -20,7 +20,11 @@ HIDDEN = (
 def check(attack: Attack, grade: Grade) -> None:
     """Assert that an attack came out as it should, and that no report tells of hidden code."""
     assert grade.graded is attack.graded, grade.why
-    assert {one.mutant.id: one.result.value for one in grade.verdicts} == attack.verdicts
+    for one in grade.verdicts:
+        # Chance may leave a fault without a verdict: a failure that is never seen again.
+        may_be = {attack.verdicts[one.mutant.id], "error" if attack.is_chance else ""}
+        assert one.result.value in may_be, one
+    assert {one.mutant.id for one in grade.verdicts} == set(attack.verdicts)
     assert told(grade, PATH) <= attack.told, reasons(grade)
     assert told(grade, PATH), "the attack wasn't there"
     assert told(grade, HONEST_PATH) == {one for one in [attack.honest] if one}, reasons(grade)

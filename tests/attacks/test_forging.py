@@ -169,7 +169,7 @@ def test_it():
     ),
     Attack(
         "G06-plugin",
-        "a plugin that is registered while tests run changes no verdict",
+        "a plugin that hides failures hides every catch",
         """
 import pytest
 class Plugin:
@@ -181,6 +181,8 @@ def test_it(request):
     assert double(1) == 3
 """,
         **VAIN,
+        honest=("vacuous", "vacuous"),
+        verdicts={"s01": "survived", "s02": "survived"},
     ),
     Attack(
         "G07",
