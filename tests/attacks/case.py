@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from grader.policy import PolicyName
+from tests.toy import TOY
 
 # Catches the first fault and never the second, which is what an attack is after.
 HONEST = """\
@@ -13,7 +13,6 @@ from toy.double import double
 def test_three():
     assert double(3) == 6
 """
-TOY = Path(__file__).parents[1] / "grader" / "cli" / "toy"
 HONEST_PATH, PATH = "test_honest.py", "test_attack.py"
 # The toy course's, with a sentence that nobody writes into a report by accident.
 REFERENCE = (

@@ -1,6 +1,5 @@
 """Real gradings of hostile suites in containers, on a course with two mutants."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,8 +9,9 @@ from grader.course import Assignment, load_course
 from grader.grade import Grade, Options
 from grader.grading import grade
 from grader.submission import freeze
+from tests.toy import changed
 
-from .case import REFERENCE, TOY, Attack
+from .case import REFERENCE, Attack
 
 CHANGES = {
     '["toy.double", "pytest", "hypothesis", "random"]': '["*"]\npreload = ["numpy"]',
@@ -25,16 +25,10 @@ Grading = Callable[[Attack], Grade]
 @pytest.fixture(scope="session")
 def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
     """Return the toy course's assignment with its two named mutants and every import allowed."""
-    root = Path(shutil.copytree(TOY, tmp_path_factory.mktemp("attacked") / "course"))
+    root = changed(tmp_path_factory.mktemp("attacked") / "course", CHANGES)
     (root / "mutants" / "T1" / "mechanical.toml").unlink()
     module = root / "reference" / "toy" / "double.py"
     module.write_text(REFERENCE, encoding="utf-8")
-    path = root / "course.toml"
-    text = path.read_text(encoding="utf-8")
-    for before, after in CHANGES.items():
-        assert before in text
-        text = text.replace(before, after)
-    path.write_text(text, encoding="utf-8")
     return load_course(root).assignment("T1")
 
 

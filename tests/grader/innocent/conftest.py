@@ -1,9 +1,7 @@
 """Real gradings of small suites, each done once, on a course as small as one can be."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +10,10 @@ from grader.course import Assignment, load_course
 from grader.grade import Grade, Options
 from grader.grading import grade
 from grader.submission import Submission
+from tests.toy import changed
 
 from .case import Files
 
-TOY = Path(__file__).parents[1] / "cli" / "toy"
 IMPORTS = (
     '["toy.double", "pytest", "hypothesis", "numpy", "unittest", "random", "math", "os", "sys",'
     ' "pathlib", "time"]'
@@ -31,13 +29,7 @@ Grading = Callable[..., Grade]
 @pytest.fixture(scope="session")
 def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
     """Return the toy course's assignment, with the imports and the room that the cases need."""
-    root = Path(shutil.copytree(TOY, tmp_path_factory.mktemp("innocent") / "course"))
-    path = root / "course.toml"
-    text = path.read_text(encoding="utf-8")
-    for before, after in CHANGES.items():
-        assert before in text
-        text = text.replace(before, after)
-    path.write_text(text, encoding="utf-8")
+    root = changed(tmp_path_factory.mktemp("innocent") / "course", CHANGES)
     return load_course(root).assignment("T1")
 
 
