@@ -10,12 +10,15 @@ import requests
 from docker import utils
 from docker.constants import DEFAULT_UNIX_SOCKET
 from docker.errors import DockerException
+from urllib3.exceptions import HTTPError
 
 from grader.messages import message
 from grader.problems import Void
 
 SECONDS = 30  # for one answer; the slowest, a container's start, takes about one
-TROUBLE = (DockerException, requests.RequestException, OSError)
+# Also what the client lets through: of an answer that ends in the middle, and of an address that
+# is none.
+TROUBLE = (DockerException, requests.RequestException, HTTPError, ValueError, OSError)
 
 
 class _Client(docker.APIClient):

@@ -15,14 +15,14 @@ import pytest
 from grader import image
 from grader.course import Limits
 from grader.problems import Void
-from grader.sandbox import engine
+from grader.sandbox import engine, owner
 from grader.sandbox.docker import LABEL, DockerSandbox
 from grader.sandbox.engine import DEFAULT_UNIX_SOCKET
 
 pytestmark = pytest.mark.docker
 
 REAL = DEFAULT_UNIX_SOCKET.removeprefix("http+unix://")
-Deaf = Callable[[bytes], None]
+Deaf = Callable[..., None]
 
 
 class DeafEngine:
@@ -48,13 +48,18 @@ class DeafEngine:
                 far = socket.socket(socket.AF_UNIX)
                 far.connect(REAL)
                 self._ends += [near, far]
-                self._start(self._pass, near, far)
-                self._start(self._pass, far, near)
+                self._start(self._ask, near, far)
+                self._start(self._answer, far, near)
 
-    def _pass(self, one: socket.socket, other: socket.socket) -> None:
+    def _ask(self, near: socket.socket, far: socket.socket) -> None:
         with contextlib.suppress(OSError):
-            while (data := one.recv(1 << 16)) and self._word not in data.partition(b"\r\n")[0]:
-                other.sendall(data)
+            while (data := near.recv(1 << 16)) and self._word not in data.partition(b"\r\n")[0]:
+                far.sendall(data)
+
+    def _answer(self, far: socket.socket, near: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := far.recv(1 << 16):
+                near.sendall(data)
 
     def close(self) -> None:
         """End every connection."""
@@ -67,6 +72,31 @@ class DeafEngine:
             end.close()
 
 
+class FalteringEngine(DeafEngine):
+    """Hears every request, and lets the answer to one kind only begin."""
+
+    def __init__(self, address: Path, word: bytes, *, hangs_up: bool) -> None:
+        self._hangs_up, self._heard = hangs_up, threading.Event()
+        super().__init__(address, word)
+
+    def _ask(self, near: socket.socket, far: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := near.recv(1 << 16):
+                if self._word in data.partition(b"\r\n")[0]:
+                    self._heard.set()
+                far.sendall(data)
+
+    def _answer(self, far: socket.socket, near: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := far.recv(1 << 16):
+                if self._heard.is_set():
+                    near.sendall(b"".join(data.partition(b"\r\n\r\n")[:2]))
+                    if self._hangs_up:
+                        near.shutdown(socket.SHUT_RDWR)
+                    return
+                near.sendall(data)
+
+
 @pytest.fixture
 def deaf(monkeypatch: pytest.MonkeyPatch, worker_image: str) -> Iterator[Deaf]:
     """Return a function that makes the engine deaf to one kind of request."""
@@ -75,8 +105,8 @@ def deaf(monkeypatch: pytest.MonkeyPatch, worker_image: str) -> Iterator[Deaf]:
     folder = Path(tempfile.mkdtemp(prefix="deaf-"))  # the name of a socket must be short
     made = []
 
-    def make(word: bytes) -> None:
-        made.append(DeafEngine(folder / "socket", word))
+    def make(word: bytes, kind: Callable[[Path, bytes], DeafEngine] = DeafEngine) -> None:
+        made.append(kind(folder / "socket", word))
         monkeypatch.setenv("DOCKER_HOST", f"unix://{folder}/socket")
 
     yield make
@@ -91,7 +121,8 @@ def _remove_ours() -> None:
     """Remove what could not be removed while the engine was deaf."""
     with contextlib.closing(engine.engine()) as client:
         for one in client.containers(all=True, filters={"label": LABEL}):
-            if f'"process":{os.getpid()},' in one["Labels"][LABEL]:
+            its = owner.read(one["Labels"][LABEL])
+            if its is not None and its.process == os.getpid():
                 client.remove_container(one["Id"], force=True)
 
 
@@ -134,4 +165,17 @@ def test_an_engine_that_does_not_build_is_said_in_time(
     monkeypatch.setattr(image, "download_wheels", lambda folder, machine: folder.mkdir())
     with pytest.raises(Void, match="timed out") as caught:
         image.build()
+    assert caught.value.fault == "machine"
+
+
+@pytest.mark.parametrize("hangs_up", [False, True])
+def test_an_engine_that_fails_in_the_middle_of_a_build_is_said_in_time(
+    hangs_up: bool, deaf: Deaf, monkeypatch: pytest.MonkeyPatch, worker_image: str
+) -> None:
+    """Its answer is read step by step, and each step has the same deadline."""
+    monkeypatch.setattr(image, "SECONDS", 1)
+    monkeypatch.setattr(image, "download_wheels", lambda folder, machine: folder.mkdir())
+    deaf(b"/build", lambda *given: FalteringEngine(*given, hangs_up=hangs_up))
+    with pytest.raises(Void, match=r"can't be built.*(timed out|broken)") as caught:
+        image.build(worker_image)
     assert caught.value.fault == "machine"

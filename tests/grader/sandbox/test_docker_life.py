@@ -134,7 +134,10 @@ def test_many_cells_and_much_text_pass_through_one_container(
 
 @pytest.mark.parametrize(
     "host",
-    ["unix:///no/such/socket", "tcp://127.0.0.1:1", "nonsense", "ssh://nobody@127.0.0.1:1"],
+    [
+        *("unix:///no/such/socket", "tcp://127.0.0.1:1", "nonsense", "ssh://nobody@127.0.0.1:1"),
+        *("tcp://127.0.0.1:99999", "tcp://[::1"),
+    ],
 )
 def test_an_engine_that_does_not_answer_is_said_in_one_line(
     monkeypatch: pytest.MonkeyPatch, host: str
