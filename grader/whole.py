@@ -1,5 +1,6 @@
 """Files that are written whole or not at all, whatever ends the writer."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +9,9 @@ from pathlib import Path
 
 from .messages import message
 from .problems import Void
+
+# The folder takes no other file, or the file is a mount point, as it may be in a container.
+NO_DRAFT = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
 
 
 @contextmanager
@@ -22,7 +26,8 @@ def keeping(path: Path, slug: str) -> Iterator[None]:
 def write_whole(path: Path, text: str) -> None:
     """Write ``text`` to ``path``, which until then stays as it is.
 
-    What is no regular file, such as a terminal, is written to directly.
+    What is no regular file, such as a terminal, or can't be replaced by another file, is written
+    to directly.
 
     Raises
     ------
@@ -33,6 +38,16 @@ def write_whole(path: Path, text: str) -> None:
     if place.exists() and not place.is_file():
         place.write_text(text, encoding="utf-8", newline="")
         return
+    try:
+        _replace(place, text)
+    except OSError as problem:
+        if problem.errno not in NO_DRAFT or not place.exists():
+            raise
+        place.write_text(text, encoding="utf-8", newline="")
+
+
+def _replace(place: Path, text: str) -> None:
+    """Put a new file in the place of an old one."""
     descriptor, name = tempfile.mkstemp(prefix=f".{place.name}-", dir=place.parent)
     draft = Path(name)
     try:

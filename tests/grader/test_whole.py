@@ -1,6 +1,8 @@
 """A file that is written whole or not at all."""
 
+import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,23 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     write_whole(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "a").read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.parametrize("why", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_a_file_in_a_folder_that_takes_no_other_is_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: int
+) -> None:
+    """A grade is not lost for it; a file that isn't there can't be made."""
+
+    def closed(**how: object) -> None:
+        raise OSError(why, os.strerror(why), how["dir"])
+
+    (tmp_path / "a").write_text("old", encoding="utf-8")
+    monkeypatch.setattr(tempfile, "mkstemp", closed)
+    write_whole(tmp_path / "a", "new")
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "new"
+    with pytest.raises(OSError, match=os.strerror(why)):
+        write_whole(tmp_path / "b", "new")
 
 
 def test_what_is_no_regular_file_is_written_to(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.cli.files import require_writable, write
+
 from .conftest import Place
 
 MakePlace = Callable[..., Place]
@@ -73,6 +75,26 @@ def test_a_report_that_finds_no_room_leaves_the_old_one(place: MakePlace, small:
     assert "No space left on device" in printed
     assert report.read_text(encoding="utf-8") == "the old one"
     assert sorted(one.name for one in small.iterdir()) == ["filler", "grade.json"]
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Path]:
+    """Return a file that is a mount point, as one that is handed into a container is."""
+    inner, outer = tmp_path / "inner.json", tmp_path / "outer.json"
+    for one in (inner, outer):
+        one.write_text("the old one", encoding="utf-8")
+    subprocess.run(["mount", "--bind", outer, inner], check=True)
+    yield inner
+    subprocess.run(["umount", inner], check=True)
+
+
+def test_a_report_may_be_a_file_that_is_mounted(mounted: Path) -> None:
+    """It can't be replaced, so it is written to; and no draft of it is left."""
+    require_writable(mounted)
+    write(mounted, "the new one")
+    assert mounted.read_text(encoding="utf-8") == "the new one"
+    assert mounted.with_name("outer.json").read_text(encoding="utf-8") == "the new one"
+    assert not list(mounted.parent.glob(".*"))
 
 
 def test_a_folder_that_can_not_be_made_is_named(place: MakePlace) -> None:
