@@ -44,7 +44,7 @@ class Ledger:
             return
         with keeping(self.path, "ledger-unwritable"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a+", encoding="utf-8") as file:
+            with self.path.open("a+", encoding="utf-8", errors="replace") as file:
                 file.seek(0)
                 is_cut_off = file.read()[-1:] not in ("", "\n")  # the disk was full
                 file.write("\n" * is_cut_off + entry.model_dump_json() + "\n")
@@ -53,7 +53,8 @@ class Ledger:
         """Yield what was kept; a line that was cut off is no entry."""
         if not self.path.is_file():
             return
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        # A line may have been cut off within a letter.
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 yield Entry.model_validate_json(line)
             except ValidationError:

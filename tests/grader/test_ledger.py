@@ -71,6 +71,16 @@ def test_what_a_full_disk_cut_off_takes_nothing_with_it(ledger: Ledger) -> None:
     assert [one.submission for one in ledger.entries()] == ["a", "c"]
 
 
+def test_an_entry_that_was_cut_off_within_a_letter_stops_no_grading(ledger: Ledger) -> None:
+    """Names of tests may have letters of several bytes."""
+    ledger.note(entry("a", "test_größe"))
+    whole = ledger.path.read_bytes()
+    ledger.path.write_bytes(whole + whole.replace(b'"a"', b'"b"').partition(b"\xb6")[0])
+    ledger.note(entry("c", "t1"))
+    assert [one.submission for one in ledger.entries()] == ["a", "c"]
+    assert ledger.flaky == 2
+
+
 def test_a_ledger_that_can_not_be_written_is_named(ledger: Ledger) -> None:
     """It is the machine's fault, and no submission's."""
     ledger.path.parent.write_text("a file", encoding="utf-8")
