@@ -166,8 +166,9 @@ class _Grading:
                 lab = lab or stack.enter_context(self._lab(sandbox))
                 known = Knowledge(request, dict(journal.outcomes))
                 for cell, outcome in self._batch(lab, cells, jobs, known):
+                    # Beforehand: once all outcomes are known, no worker is asked again.
+                    self._remember(folder, lab)
                     journal.append(cell, outcome)
-                self._remember(folder, lab)
                 if (wrong := alarm(journal.outcomes)) is not None:
                     raise Void(wrong, "harness")
             return Knowledge(request, dict(journal.outcomes))
@@ -253,8 +254,11 @@ class _Grading:
         return top / f"{self._assignment.id}-{name[:24]}"
 
     def _remember(self, folder: Path, lab: Lab) -> None:
-        self.versions |= lab.versions
+        before = self.versions, self.sealed
+        self.versions = self.versions | lab.versions
         self.sealed = lab.sealed and self.sealed is not False
+        if (self.versions, self.sealed) == before:
+            return
         known = {"versions": self.versions, "sealed": self.sealed}
         with keeping(path := folder / "workers.json", "journal-unwritable"):
             write_whole(path, json.dumps(known))

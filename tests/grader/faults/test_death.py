@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from grader.cells import Cell
+from grader.journal import Journal
+from grader.outcome import Outcome
 from grader.sandbox import owner
 from grader.sandbox.docker import LABEL
 from grader.sandbox.engine import engine
@@ -55,6 +58,29 @@ def test_a_grading_that_is_killed_time_and_again_ends_as_one_that_never_was(
     assert spoiled.workers() == []
     if sandbox == "docker":
         assert containers(killed) == []
+
+
+def test_a_grading_that_ends_right_after_an_outcome_is_taken_up_whole(
+    place: MakePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also after the last, when no worker is left to say what it is."""
+    unreadable = "def test_it(:\n"
+    spoiled, whole = place("process", suite=unreadable), place("process", "whole", unreadable)
+    assert whole.grade()[0] == 3
+    append, wanted = Journal.append, len(whole.kept())
+
+    def interrupted(journal: Journal, cell: Cell, outcome: Outcome) -> None:
+        append(journal, cell, outcome)
+        if len(journal.outcomes) == wanted:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "append", interrupted)
+    how = ("--sandbox", "process", "--run-dir", spoiled.runs)
+    assert spoiled.student("mutate", "T1", *how).code == 130
+    monkeypatch.undo()
+    assert len(spoiled.kept()) == wanted
+    assert spoiled.grade()[0] == 3
+    assert spoiled.found() == whole.found()
 
 
 def test_a_worker_ends_soon_after_the_grader_that_was_killed(place: MakePlace) -> None:
