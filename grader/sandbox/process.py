@@ -102,9 +102,12 @@ class _Process:
         self._said: str | None = None
         self._home = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{owner.me()}-")).resolve()
         self.cells, self.packages = self._home / "cells", self._home / "site-packages"
+        # Without a name: a cell that shares our user could delete it, or put a pipe in its place.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 — closed with the worker
         try:
             self._process = self._start()
         except BaseException:
+            self._errors.close()
             _delete(self._home)
             raise
         # Never to wait on a worker that has stopped reading.
@@ -120,17 +123,16 @@ class _Process:
             packages / "grader_worker",
             ignore=shutil.ignore_patterns("__pycache__"),
         )
-        with (self._home / "errors").open("wb") as errors:
-            return subprocess.Popen(
-                command(sys.executable, str(packages)),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=environment(str(_tables())),
-                cwd=self._home,
-                start_new_session=True,
-                bufsize=0,
-            )
+        return subprocess.Popen(
+            command(sys.executable, str(packages)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=environment(str(_tables())),
+            cwd=self._home,
+            start_new_session=True,
+            bufsize=0,
+        )
 
     @property
     def _stdin(self) -> int:
@@ -157,7 +159,9 @@ class _Process:
         if self._said is None:
             self._end()
             _kill_left(self._home, self._users or (0, 0))
-            words = (self._home / "errors").read_bytes()[-READ_SIZE:]
+            with self._errors as errors:
+                start = max(0, os.fstat(errors.fileno()).st_size - READ_SIZE)
+                words = os.pread(errors.fileno(), READ_SIZE, start)
             self._said = words.decode(errors="replace")
             _delete(self._home)
         return self._said

@@ -34,6 +34,7 @@ class Parrot:
 
     def __init__(self, *, is_ill: bool) -> None:
         self.closed = False
+        self.closing: Callable[[], object] = lambda: None
         self.is_ill = is_ill
         self.busy: list[str] = []
         self._says: queue.Queue[bytes] = queue.Queue()
@@ -69,6 +70,7 @@ class Parrot:
 
     def close(self) -> str:
         """End."""
+        self.closing()
         self.closed = True
         return ""
 
@@ -265,6 +267,23 @@ def test_leaving_ends_cells_that_still_run(aviary: Aviary, make_job: MakeJob) ->
     assert aviary.all_closed
 
 
+def test_idle_workers_are_ended_all_at_once(aviary: Aviary, make_job: MakeJob) -> None:
+    """An engine that answers no more is waited for once, however many there are."""
+    together = threading.Barrier(4, timeout=30)
+
+    def job(cell: Cell) -> wire.Cell:
+        assert cell
+        together.wait()
+        return make_job("", root="pass")
+
+    with Lab(aviary, {}, [], 4) as lab:
+        ends(lab, 4, job)
+        for parrot in aviary.opened:
+            parrot.closing = together.wait
+    assert len(aviary.opened) == 4
+    assert aviary.all_closed
+
+
 def test_nothing_is_started_once_the_lab_is_left(aviary: Aviary, make_job: MakeJob) -> None:
     """A thread that comes late finds it closed."""
     with Lab(aviary, {}, [], 1) as lab:
@@ -320,20 +339,51 @@ def test_a_process_killed_in_the_middle_is_replaced_and_its_cell_runs_again(
     assert len(tries) == len(sandbox.opened) == 2
 
 
-def test_a_test_that_kills_its_worker_calls_nothing_off(
-    make_job: MakeJob, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """It can where it is not sealed and has the worker's own user."""
+@pytest.fixture
+def unsealed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sandbox:
+    """Return a sandbox in which a test may do what its worker may."""
     (tmp_path / "pyseccomp.py").write_text('raise RuntimeError("Unable to find libseccomp")\n')
     found = {"PYTHONPATH": str(tmp_path)}
     real = process.environment
     monkeypatch.setattr(process, "environment", lambda tables: real(tables) | found)
     monkeypatch.setattr(process, "readable", lambda packages: None)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
+    return ProcessSandbox(Limits())
+
+
+def test_a_test_that_kills_its_worker_calls_nothing_off(
+    unsealed: Sandbox, make_job: MakeJob
+) -> None:
+    """It can where it is not sealed and has the worker's own user."""
     hostile = "import os\ndef test_a(): pass\ndef test_it(): os.kill(os.getppid(), 9)\n"
-    with Lab(ProcessSandbox(Limits()), {}, [], 1) as lab:
+    with Lab(unsealed, {}, [], 1) as lab:
         [(_, outcome)] = lab.run(cells(1), lambda cell: make_job(hostile), CLOCK, never)
     assert (outcome.end, outcome.reason) == (End.CRASH, "its stream ended")
+
+
+WRECKING = """
+import os, shutil
+from pathlib import Path
+
+def test_it():
+    (home,) = [one for one in Path.cwd().parents if one.name.startswith("grader-")]
+    shutil.rmtree(home)
+    home.mkdir()
+    os.mkfifo(home / "errors")
+"""
+
+
+def test_a_test_that_wrecks_its_workers_folder_calls_nothing_off(
+    unsealed: Sandbox, make_job: MakeJob
+) -> None:
+    """And nothing waits for what it put there, nor is it left."""
+    sandbox = Watched(unsealed)
+    with Lab(sandbox, {}, [], 1) as lab:
+        [(_, outcome)] = lab.run(cells(1), lambda cell: make_job(WRECKING), CLOCK, never)
+    assert outcome.end is End.CRASH
+    assert "folder could not be deleted" in outcome.reason
+    assert len(sandbox.opened) == 3
+    assert not any(one.cells.parent.exists() for one in sandbox.opened)  # type: ignore[attr-defined] # a process
 
 
 def test_a_module_that_can_not_be_imported_is_the_harness_fault() -> None:
