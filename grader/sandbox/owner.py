@@ -6,6 +6,7 @@ import platform
 import re
 import sys
 import time
+import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -84,7 +85,8 @@ def _host() -> str:
 
     Two machines may have the same name, and their first tables have the same number.
     """
-    found = platform.node()
-    with suppress(OSError):
+    try:
         found = f"{BOOT.read_text(encoding='ascii').strip()} {TABLE.readlink()}"
+    except OSError:
+        found = f"{platform.node()} {uuid.getnode()}"
     return hashlib.sha256(found.encode()).hexdigest()[:12]

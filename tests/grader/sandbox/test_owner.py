@@ -68,6 +68,17 @@ def test_hosts_of_one_name_are_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert owner.me().host != here
 
 
+def test_hosts_that_do_not_name_their_start_are_told_apart_by_their_hardware(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Some systems have no such name; two hosts may then be called the same."""
+    monkeypatch.setattr(owner, "BOOT", tmp_path / "missing")
+    here = owner.me().host
+    assert owner.me().host == here
+    monkeypatch.setattr("uuid.getnode", lambda: 1)
+    assert owner.me().host != here
+
+
 def test_one_that_is_hidden_from_us_is_not_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host may hide other users' processes, but not that they exist."""
     mine = owner.me()
