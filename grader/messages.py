@@ -66,6 +66,9 @@ TEXTS: dict[str, str] = {
     " it again",
     "ledger-unwritable": "can't keep a student's history in {path}: {why}; nothing is graded and no"
     " score changes: make room, and run it again",
+    "twins-unwritable": "can't keep rewrites of the course's code in {path}: {why}; nothing is"
+    " graded and no score changes: make room, or name another folder with XDG_STATE_HOME, and run"
+    " it again",
     "worker-lost": "the worker ended before it answered: {why}",
     "worker-mute": "the worker didn't answer within {seconds:g} s",
     "worker-refused": "the worker can't serve: {why}",

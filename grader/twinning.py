@@ -15,7 +15,7 @@ from .messages import message
 from .problems import Void
 from .sandbox import Sandbox
 from .twins.pool import Pool, PoolFile, candidates
-from .whole import write_whole
+from .whole import keeping, write_whole
 
 REFERENCE = ""
 Suite = Callable[[Assignment, Mapping[str, str | bytes], Sandbox, int], dict[str, list[CourseTest]]]
@@ -53,10 +53,12 @@ def twin_pool(
         found = _read(path)
         if found is not None and found.made_from == whole.sha256:
             return replace(whole, seeds=found.seeds)
+    with keeping(kept, "twins-unwritable"):
+        kept.parent.mkdir(parents=True, exist_ok=True)
     tell()
     made = make_pool(assignment, key, sandbox, jobs)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(kept, render(made))
+    with keeping(kept, "twins-unwritable"):
+        write_whole(kept, render(made))
     return replace(whole, seeds=made.seeds)
 
 

@@ -79,6 +79,15 @@ def test_a_pool_that_is_missing_is_made_once_and_kept(
     assert len(list(state.iterdir())) == 1
 
 
+def test_a_pool_that_can_not_be_kept_is_named(toy: Assignment, state: Path) -> None:
+    """Before it is made; it is the machine's fault, and the sentence says what to do."""
+    state.parent.mkdir(parents=True)
+    state.write_text("a file", encoding="utf-8")
+    with pytest.raises(Void, match=r"can't keep.*/twins/T1-.*make room.*XDG_STATE_HOME") as caught:
+        twin_pool(toy, None, NOWHERE, 2)
+    assert caught.value.fault == "machine"
+
+
 def test_a_pool_of_other_mutants_is_not_taken(toy: Assignment, sandbox: ProcessSandbox) -> None:
     """Their decoys are missing from it."""
     made = make_pool(toy, None, sandbox, 2)
