@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Set
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ import platformdirs
 from . import __version__
 from .assessment import assess
 from .canary import alarm
-from .cells import Cell
+from .cells import Cell, Outcomes
 from .course import Assignment
 from .dominators import read_dominators
 from .grade import Grade, Options, Progress
@@ -162,15 +162,13 @@ class _Grading:
             if self._options.use_cache:
                 self._recall(folder)
             lab: Lab | None = None
-            while cells := next_cells(request, journal.outcomes):
+            while cells := _missing(request, journal.outcomes):
                 lab = lab or stack.enter_context(self._lab(sandbox))
                 known = Knowledge(request, dict(journal.outcomes))
                 for cell, outcome in self._batch(lab, cells, jobs, known):
                     # Beforehand: once all outcomes are known, no worker is asked again.
                     self._remember(folder, lab)
                     journal.append(cell, outcome)
-                if (wrong := alarm(journal.outcomes)) is not None:
-                    raise Void(wrong, "harness")
             return Knowledge(request, dict(journal.outcomes))
 
     def _pool(self, sandbox: Sandbox) -> Pool:
@@ -200,7 +198,7 @@ class _Grading:
         purposes = {cell.purpose for cell in cells}
         doing = _doing(purposes, len(known.outcomes))
         self._options.tell(Progress(doing, 0, len(cells)))
-        calibrated = not purposes & {"look", "calibration"}
+        calibrated = not purposes & {"look", "canary", "calibration"}
         clock = self._clock(known if calibrated else None)
         for done, (cell, outcome) in enumerate(lab.run(cells, jobs, clock, known.enough), 1):
             if outcome.end is End.FAULT:
@@ -271,6 +269,13 @@ class _Grading:
             self.versions, self.sealed = known["versions"], known["sealed"]
 
 
+def _missing(request: Request, outcomes: Outcomes) -> list[Cell]:
+    """Return the cells to run next; raises `Void` if the canary says that none can be believed."""
+    if (wrong := alarm(outcomes)) is not None:
+        raise Void(wrong, "harness")
+    return next_cells(request, outcomes)
+
+
 def _require_engine() -> None:
     from .sandbox.engine import engine
 
@@ -288,8 +293,8 @@ def _key(assignment: Assignment, options: Options) -> bytes:
     return hmac.digest(course_key, options.student.encode(), hashlib.sha256)
 
 
-def _doing(purposes: Collection[str], outcomes: int) -> str:
-    if "look" in purposes:
+def _doing(purposes: Set[str], outcomes: int) -> str:
+    if purposes & {"look", "canary"}:
         return "looking at the tests"
     if "calibration" in purposes:
         return "running them on the course's code"

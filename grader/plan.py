@@ -18,8 +18,10 @@ from .mutants import Mutant
 def next_cells(request: Request, outcomes: Outcomes) -> list[Cell]:
     """Return the cells to run next, in the order to run them; nothing once all is known."""
     known = Knowledge(request, outcomes)
-    if known.look.next:
-        return [known.look.next, *(cell for cell in canary.CELLS if cell not in outcomes)]
+    # An earlier run may have ended between the look and the canary.
+    unseen = [cell for cell in canary.CELLS if cell not in outcomes]
+    if known.look.next or unseen:
+        return [*filter(None, [known.look.next]), *unseen]
     if not known.targets:
         return []
     if known.calibration.next:
@@ -71,9 +73,15 @@ def _missing_at(known: Knowledge, draw: int, mutants: Sequence[Mutant]) -> list[
 
 
 def _with_companions(known: Knowledge, chains: Sequence[Chain]) -> Iterator[Cell]:
-    """Yield what mutants miss, each confirmation with a control of the same tests and order."""
+    """Yield what mutants miss, and for each confirmation a control of the same tests and order.
+
+    Also for one that has run: an earlier grading may have ended between the two.
+    """
     for one in chains:
+        cells = [cell for cell, _ in one.seen]
         if one.next is not None:
+            cells.append(one.next)
             yield one.next
-            if one.next.last:
-                yield known.template.but(draw=one.next.draw, last=one.next.last)
+        for cell in cells:
+            if cell.last:
+                yield known.template.but(draw=cell.draw, last=cell.last)
