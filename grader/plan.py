@@ -46,12 +46,22 @@ def _missing(known: Knowledge) -> list[Cell]:
     for count in range(1, len(draws) + 1):
         so_far = known.at(draws[:count])
         for draw in draws[:count]:
-            mutants = known.request.mutants if draw == draws[0] else so_far.alive
-            if cells := _missing_at(so_far, draw, mutants):
+            if cells := _missing_at(so_far, draw, _looked_for(so_far, draw)):
                 return cells
         if not so_far.valid or count == len(draws) or not so_far.alive:
             break
     return []
+
+
+def _looked_for(known: Knowledge, draw: int) -> Sequence[Mutant]:
+    """Return the mutants to run at one draw: all at the first, then those that are alive.
+
+    And those that were begun at it: what caught one may have been its unfinished part.
+    """
+    mutants, alive = known.request.mutants, known.alive
+    if draw == known.request.settings.draws[0]:
+        return mutants
+    return [one for one in mutants if one in alive or known.start(one, draw) in known.outcomes]
 
 
 def _missing_at(known: Knowledge, draw: int, mutants: Sequence[Mutant]) -> list[Cell]:

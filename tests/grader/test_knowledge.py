@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from grader import canary
 from grader.cells import LONGEST_CHAIN, Cell
 from grader.knowledge import Knowledge
 from grader.outcome import End, Outcome
@@ -229,7 +230,7 @@ class TestCalibration:
         asked = request(suite, MUTANTS, SETTINGS)
         look = Cell(purpose="look")
         start = Cell(purpose="calibration", draw=11)
-        outcomes = {look: SimulatedLab(suite).run(look)}
+        outcomes = {cell: SimulatedLab(suite).run(cell) for cell in (look, *canary.CELLS)}
         outcomes |= {start.but(**changes): outcome for changes, outcome in seen}
         return Knowledge(asked, outcomes)
 

@@ -1,7 +1,9 @@
 """A grader that is killed: nothing is lost, nothing is left, and the grade is the same."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +13,25 @@ from grader.outcome import Outcome
 from grader.sandbox import owner
 from grader.sandbox.docker import LABEL
 from grader.sandbox.engine import engine
+from tests.grader.cli.conftest import TOY, Student, call
 
 from .conftest import Place, kill, soon
 
 MakePlace = Callable[..., Place]
 SANDBOXES = ["process", pytest.param("docker", marks=pytest.mark.docker)]
 HANGING = "def test_hangs():\n    while True:\n        pass\n"
+
+
+def end_after(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Let gradings in this process end as soon as so many outcomes are kept."""
+    append = Journal.append
+
+    def ending(journal: Journal, cell: Cell, outcome: Outcome) -> None:
+        append(journal, cell, outcome)
+        if len(journal.outcomes) == count:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "append", ending)
 
 
 def containers(processes: Sequence[int]) -> list[str]:
@@ -67,20 +82,35 @@ def test_a_grading_that_ends_right_after_an_outcome_is_taken_up_whole(
     unreadable = "def test_it(:\n"
     spoiled, whole = place("process", suite=unreadable), place("process", "whole", unreadable)
     assert whole.grade()[0] == 3
-    append, wanted = Journal.append, len(whole.kept())
-
-    def interrupted(journal: Journal, cell: Cell, outcome: Outcome) -> None:
-        append(journal, cell, outcome)
-        if len(journal.outcomes) == wanted:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Journal, "append", interrupted)
+    wanted = len(whole.kept())
+    end_after(monkeypatch, wanted)
     how = ("--sandbox", "process", "--run-dir", spoiled.runs)
     assert spoiled.student("mutate", "T1", *how).code == 130
     monkeypatch.undo()
     assert len(spoiled.kept()) == wanted
     assert spoiled.grade()[0] == 3
     assert spoiled.found() == whole.found()
+
+
+@pytest.mark.parametrize("outcomes", [1, 2, 3])
+@pytest.mark.parametrize("suite", ["def test_it():\n    assert True\n", "def test_it(:\n"])
+def test_a_course_that_is_broken_is_found_out_wherever_a_grading_ended(
+    outcomes: int, suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its fault is never told as the student's, and as often as one asks."""
+    course, runs = Path(shutil.copytree(TOY, tmp_path / "course")), tmp_path / "runs"
+    reference = course / "reference" / "toy" / "double.py"
+    reference.write_text(f"import nowhere\n{reference.read_text()}", encoding="utf-8")
+    repo = Student(tmp_path / "repo").build().test(suite).root
+    where = ("--course", course, "--repo", repo, "--run-dir", runs)
+    how = ("--sandbox", "process", "--jobs", "1")
+    end_after(monkeypatch, outcomes)
+    assert call("mutate", "T1", *where, *how).code == 130
+    monkeypatch.undo()
+    for _ in range(2):
+        ran = call("mutate", "T1", *where, *how)
+        assert ran.code == 5
+        assert "importing it raises ModuleNotFoundError" in ran.out
 
 
 def test_a_worker_ends_soon_after_the_grader_that_was_killed(place: MakePlace) -> None:
