@@ -12,7 +12,6 @@ import importlib
 import json
 import os
 import platform
-import random
 import select
 import struct
 import sys
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Never
 
 from . import clearing, confine, landlock, modules, wire
+from .rooms import Rooms, UsedUpError
 from .seal import Seal, make_seal
 from .warmup import warm_up
 
@@ -55,10 +55,7 @@ class Zygote:
     seal: Seal | None
 
     def __post_init__(self) -> None:
-        # In any order: a cell that knows its folder or user must not know how many came before.
-        self.users: set[int] = set()
-        self.rooms = list(map(wire.room, range(self.setup["rooms"] or 0)))
-        random.SystemRandom().shuffle(self.rooms)
+        self.rooms = Rooms(self.setup)
 
     def serve(self) -> Birth | None:
         """Serve until standard input ends; in each forked child, return its birth."""
@@ -75,11 +72,11 @@ class Zygote:
 
     def _birth(self, size: int) -> Birth | None:
         """Fork a cell and see it to its end; in the child, return at once."""
-        uid, reaper = self._identity()
-        directory = self._room() / "cell"
-        directory.mkdir(mode=0o700)
-        if uid is not None:
-            os.chown(directory, uid, uid)
+        try:
+            directory, uid = self.rooms.take()
+        except UsedUpError as reason:
+            fail(str(reason))
+        reaper = self.rooms.reaper
         results, result_end = os.pipe()
         ready, ready_end = os.pipe()
         cell = os.fork()
@@ -115,29 +112,6 @@ class Zygote:
         cpu = usage.ru_utime + usage.ru_stime
         write(wire.frame(wire.END, wire.Ending(status, flooded, cpu, usage.ru_maxrss).pack()))
         return None
-
-    def _room(self) -> Path:
-        """Return the folder that the next cell's own lies in."""
-        cells = Path(self.setup["cells"])
-        if self.setup["rooms"] is None:
-            return cells
-        if not self.rooms:
-            fail(f"{self.setup['rooms']} folders are used up")
-        return cells / self.rooms.pop()
-
-    def _identity(self) -> tuple[int | None, int]:
-        """Return the next cell's user, and the one that kills and deletes for it."""
-        if self.setup["uids"] is None:
-            return None, 0
-        first, count = self.setup["uids"]
-        if len(self.users) >= count // 2:
-            fail(f"{count // 2} users are used up")
-        chance = random.SystemRandom()
-        uid = first
-        while uid == first or uid in self.users:
-            uid = first + chance.randrange(1, count)
-        self.users.add(uid)
-        return uid, first
 
 
 def read_exactly(size: int) -> bytes:

@@ -280,6 +280,55 @@ def test_it():
     assert files == others
 
 
+def test_no_room_tells_when_an_earlier_cell_came_or_went(docker_run: Run) -> None:
+    """It may choose when it ends, and so could tell a later one whatever it has seen."""
+    suite = """
+import os, pathlib
+def test_it():
+    own = pathlib.Path.cwd().parents[2].name
+    seen = {}
+    for number in range(ROOMS):
+        name = f"{number:03x}"
+        if name != own:
+            seen[name] = tuple(os.stat(f"/cells/{name}"))
+            for inner in ("in", "in/cell"):
+                try:
+                    os.stat(f"/cells/{name}/{inner}")
+                except PermissionError:
+                    continue
+                raise SystemExit("it is open")
+    times = pathlib.Path("..").stat()
+    assert max(max(one[7:]) for one in seen.values()) < times.st_mtime - 0.2
+    for change in (lambda: os.utime(f"/cells/{own}", (1, 1)), lambda: os.chmod(f"/cells/{own}", 0),
+                   lambda: os.mkdir(f"/cells/{own}/left")):
+        try:
+            change()
+        except PermissionError:
+            continue
+        raise SystemExit("it is its own")
+""".replace("ROOMS", str(ROOMS))
+    for _ in range(3):
+        assert_holds(docker_run, "import time\ndef test_it(): time.sleep(0.3)\n")
+        assert_holds(docker_run, suite)
+
+
+def test_reading_a_file_leaves_no_trace_of_when(docker_run: Run) -> None:
+    """Each could else carry a bit, and there are thousands."""
+    suite = """
+import os
+def test_it():
+    changed = []
+    for folder, _, files in os.walk("/opt/worker/lib"):
+        for path in (os.path.join(folder, name) for name in files[:5]):
+            before = os.stat(path).st_atime_ns
+            with open(path, "rb") as file:
+                file.read(1)
+            changed += [path] * (os.stat(path).st_atime_ns != before)
+    assert changed == []
+"""
+    assert_holds(docker_run, suite)
+
+
 def test_memory_that_no_limit_of_the_cell_counts_ends_it_and_not_the_worker(
     docker_run: Run,
 ) -> None:
