@@ -70,7 +70,6 @@ def become(uid: int, *, read_anything: bool) -> None:
     os.setresuid(uid, uid, uid)
     if read_anything:
         _keep_capability(CAP_DAC_READ_SEARCH)
-    os.umask(0o077)
 
 
 def end_with_parent() -> None:

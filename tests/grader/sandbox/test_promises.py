@@ -28,6 +28,25 @@ def test_search():
     assert not found, len(found)
 """
 
+# Past the end of the C library's stack.
+DEEP = """
+    import sys
+    sys.setrecursionlimit(10**9)
+    def deeper(loop): return max(map(deeper, loop))
+    loop = []
+    loop.append(loop)
+    deeper(loop)
+"""
+# Neither a signal nor an exception ends it.
+IGNORING = """
+    import signal
+    for number in set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_IGN)
+    while True:
+        try: time.sleep(9)
+        except BaseException: pass
+"""
+
 
 def told(outcome: Outcome, test: str = "test_it") -> str:
     """Return what a test said by failing."""
@@ -104,6 +123,9 @@ def test_no_text_of_an_earlier_variant_is_in_the_workers_memory(unsealed_run: Ru
         ("import pytest; pytest.exit('bye')", End.CRASH),
         ("time.sleep(600)", End.TIMEOUT),
         ("10 ** 10 ** 10", End.TIMEOUT),
+        (IGNORING, End.TIMEOUT),
+        ("\n    while True: os.write(3, b'x'); time.sleep(0.02)", End.TIMEOUT),
+        (DEEP, End.CRASH),
         ("os.write(3, b'junk\\n')", End.GARBLED),
         ("\n    while True: os.write(3, b'x' * 100_000)", End.GARBLED),
         ("os.close(3)", End.CRASH),

@@ -191,17 +191,6 @@ def test_one_right_may_be_kept_and_no_other(tmp_path: Path) -> None:
     assert secret.read_text() == "x"
 
 
-def test_files_of_a_cell_are_its_own() -> None:
-    """Nobody else may read them."""
-
-    def act() -> object:
-        confine.become(UID, read_anything=False)
-        return os.umask(0)
-
-    answer = in_child(act)
-    assert answer == 0o077 or os.geteuid() != 0
-
-
 def test_no_program_gives_rights_back() -> None:
     """Nor can it be undone."""
 

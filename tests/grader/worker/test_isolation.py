@@ -266,6 +266,18 @@ def test_it():
         assert first.endswith("[]")
 
 
+def test_files_of_a_cell_are_its_own(run: Run) -> None:
+    """Nobody else may read them, whatever whoever started the worker is used to."""
+    suite = """
+import os
+def test_it():
+    open("made", "w").close()
+    assert os.stat("made").st_mode & 0o777 == 0o600
+    assert os.stat(__file__).st_mode & 0o777 == 0o600
+"""
+    assert not run(suite).runs["test_toy.py::test_it"].failed
+
+
 def test_any_module_of_the_standard_library_can_still_be_imported(run: Run) -> None:
     """Though the cell is nobody, and Python may lie in a folder that only root may enter."""
     suite = """
