@@ -33,6 +33,8 @@ PROCESSES = 64
 PREFIX = "grader-"
 DELETIONS = 3
 PACKAGES = ("site-packages", "dist-packages")
+# Of Python's own folder: a course may lie in it too, where it is a virtual environment's.
+PARTS = ("lib", "lib32", "lib64", "share")
 # Libraries and tables that Python's own modules open when they are first used.
 SYSTEM = (
     *("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/local/lib"),
@@ -72,8 +74,8 @@ class ProcessSandbox:
 def readable(packages: Path) -> tuple[str, ...]:
     """Return what a cell may read: Python, its packages and libraries, and of grader the worker."""
     elsewhere = [place for place in sys.path if Path(place).name in PACKAGES]
-    named = (sys.prefix, sys.base_prefix, *elsewhere, *SYSTEM)
-    places = [Path(place).resolve() for place in named]
+    own = [f"{top}/{part}" for top in (sys.prefix, sys.base_prefix) for part in PARTS]
+    places = [Path(place).resolve() for place in (*own, *elsewhere, *SYSTEM)]
     hidden = Path(worker.__file__).resolve().parents[1]
     found = [path for place in dict.fromkeys(places) for path in around(place, hidden)]
     return (*found, str(_tables()), str(packages))
@@ -116,13 +118,16 @@ class _Process:
     def _start(self) -> subprocess.Popen[bytes]:
         # A `site-packages`, since Hypothesis would take constants from the worker's own files.
         packages = self.packages
-        self._home.chmod(0o711)
-        self.cells.mkdir(mode=0o711)
+        self.cells.mkdir()
         shutil.copytree(
             Path(worker.__file__).parent,
             packages / "grader_worker",
             ignore=shutil.ignore_patterns("__pycache__"),
         )
+        # Whatever our umask says: cells of other users pass here, to the worker and to their own.
+        packages.chmod(0o755)
+        for folder in (self._home, self.cells):
+            folder.chmod(0o711)
         return subprocess.Popen(
             command(sys.executable, str(packages)),
             stdin=subprocess.PIPE,

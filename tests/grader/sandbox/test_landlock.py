@@ -8,7 +8,7 @@ import pytest
 
 from grader import course
 from grader.outcome import End, Outcome
-from grader.sandbox.process import readable
+from grader.sandbox.process import PARTS, readable
 from grader.worker import confine, landlock
 
 Run = Callable[..., Outcome]
@@ -151,3 +151,15 @@ def test_an_installed_grader_is_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path
     found = readable(tmp_path / "home")
     assert str(tmp_path / "lib" / "site-packages" / "numpy") in found
     assert not [one for one in found if "grader" in Path(one).relative_to("/").parts[-1:]]
+
+
+def test_of_a_virtual_environment_what_is_no_library_is_hidden(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It may be the very folder that a course or a student's work lies in."""
+    for name in ("lib", "python", "mutants", "course.toml"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    found = [Path(one) for one in readable(tmp_path / "elsewhere" / "site-packages")]
+    tops = {one.relative_to(tmp_path).parts[0] for one in found if one.is_relative_to(tmp_path)}
+    assert tops == {*PARTS, "elsewhere"}

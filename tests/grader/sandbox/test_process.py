@@ -202,6 +202,20 @@ def test_it():
     assert not outcome.runs["test_toy.py::test_it"].failed
 
 
+@pytest.mark.parametrize("mask", [0o000, 0o077, 0o027])
+def test_whatever_umask_the_caller_has_cells_run(
+    sandbox: ProcessSandbox, make_job: MakeJob, mask: int
+) -> None:
+    """A user of a cell's own must be able to reach its folder."""
+    before = os.umask(mask)
+    try:
+        with Session(sandbox, {}, []) as session:
+            outcome = session.run(make_job("def test_it(): pass"), CLOCK, lambda watch: False)
+    finally:
+        os.umask(before)
+    assert outcome.end is End.COMPLETE
+
+
 def test_tables_of_characters_are_made_once_for_all_gradings(
     sandbox: ProcessSandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
