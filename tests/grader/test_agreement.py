@@ -1,13 +1,21 @@
 """Two gradings of one submission agree, whatever twins and order they drew."""
 
+from collections import Counter
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.course import load_course
-from grader.grade import Grade, Options
+from grader.grade import Grade, Isolation, Options, SandboxName
 from grader.grading import grade
+from grader.outcome import Outcome
 from grader.policy import PolicyName
+from grader.sandbox import Channel, Site
+from grader.sandbox.docker import DockerSandbox
+from grader.sandbox.engine import engine
+from grader.sandbox.session import Session
 from grader.submission import Submission
 
 TOY = Path(__file__).with_name("cli") / "toy"
@@ -49,10 +57,23 @@ def test_nothing():
 """
 
 
-def judged(policy: PolicyName, seed: int | None, folder: Path) -> Grade:
+def judged(
+    policy: PolicyName,
+    seed: int | None,
+    folder: Path,
+    sandbox: SandboxName = "process",
+    isolation: Isolation = "shared",
+) -> Grade:
     """Grade the suite anew."""
     files = {"test_honest.py": HONEST.encode(), "test_strict.py": STRICT.encode()}
-    options = Options(sandbox="process", policy=policy, seed=seed, run_dir=folder, use_cache=False)
+    options = Options(
+        sandbox=sandbox,
+        isolation=isolation,
+        policy=policy,
+        seed=seed,
+        run_dir=folder,
+        use_cache=False,
+    )
     return grade(load_course(TOY).assignment("T1"), Submission(files), options)
 
 
@@ -82,3 +103,35 @@ def test_other_twins_and_another_order_change_nothing(
 ) -> None:
     """Nor does another policy, for tests that do the same each time."""
     assert told(judged(policy, seed, tmp_path)) == first
+
+
+@pytest.mark.docker
+def test_a_container_for_each_run_changes_nothing_but_the_time(
+    first: dict[str, str],
+    tmp_path: Path,
+    worker_image: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There is one for each, and none is left."""
+    del worker_image
+    served: Counter[Session] = Counter()
+    containers: list[str] = []
+    run, open_one = Session.run, DockerSandbox.open
+
+    def counted(session: Session, *arguments: Any) -> Outcome:
+        served[session] += 1
+        return run(session, *arguments)
+
+    def opened(sandbox: DockerSandbox) -> tuple[Channel, Site]:
+        channel, site = open_one(sandbox)
+        containers.append(channel._id)  # type: ignore[attr-defined] # a container's
+        return channel, site
+
+    monkeypatch.setattr(Session, "run", counted)
+    monkeypatch.setattr(DockerSandbox, "open", opened)
+    assert told(judged("practice", 1, tmp_path, "docker", "container")) == first
+    assert len(served) > 10
+    assert set(served.values()) == {1}
+    assert len(set(containers)) == len(containers) == len(served)
+    with closing(engine()) as client:
+        assert not set(containers) & {one["Id"] for one in client.containers(all=True)}
