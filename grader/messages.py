@@ -86,7 +86,7 @@ TEXTS: dict[str, str] = {
     " {allowed}",
     "refused-shadow": "brings a module {name}, which would hide the course's: rename the file",
     "refused-encoding": "can't be read: {why}; save it as UTF-8",
-    "broken-syntax": "line {line}: {why} (read by Python 3.11)",
+    "broken-syntax": "{at}{why} (read by Python 3.11)",
     "broken-import": "can't be imported on the course's code: {exception}{at}",
     "broken-module": "can't be imported: {why}{at}; where tests are graded there are only your own"
     " files, the course's modules, Python's own, numpy, pytest and hypothesis",

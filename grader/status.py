@@ -28,6 +28,12 @@ class Status(StrEnum):
 NAMES = {"reference": "the course's code", "twin": "a rewrite of the course's code"}
 # Exceptions on import whose text is shown; `Failed` is how pytest says what it doesn't collect.
 TELLING = ("ImportError", "ModuleNotFoundError", "SyntaxError", "NameError", "Failed")
+# What Python's parser raises in place of a syntax error, with neither a line nor a word on it.
+UNPARSED = {
+    "MemoryError": "something in it is nested too deeply to be read",
+    "RecursionError": "something in it is nested too deeply to be read",
+    "ValueError": "there is a null character in it",
+}
 # What one run can show and no further run can take back.
 FOR_GOOD = frozenset({Status.INVALID, Status.FLAKY, Status.TOO_STRICT, Status.VACUOUS})
 
@@ -74,7 +80,8 @@ def _judged(settings: AssignmentSettings, reading: Reading, look: Look) -> TestS
         return TestStatus(look.path, Status.REFUSED, reason)
     if look.problem is not None:
         _, why, line = look.problem
-        return TestStatus(look.path, Status.BROKEN, message("broken-syntax", line=line, why=why))
+        said = {"at": f"line {line}: " if line else "", "why": UNPARSED.get(why, why)}
+        return TestStatus(look.path, Status.BROKEN, message("broken-syntax", **said))
     return None
 
 

@@ -383,6 +383,24 @@ class TestNotRun:
         """Refused or broken, by what is wrong."""
         assert judged(look(FILE, problem=problem)) == {FILE: (status, slug)}
 
+    @pytest.mark.parametrize(
+        ("why", "line", "text"),
+        [
+            ("invalid syntax", 4, "line 4: invalid syntax (read by Python 3.11)"),
+            ("MemoryError", None, "something in it is nested too deeply to be read"),
+            ("RecursionError", None, "something in it is nested too deeply to be read"),
+            ("ValueError", None, "there is a null character in it"),
+        ],
+    )
+    def test_what_the_parser_has_no_words_for_is_told_in_some(
+        self, why: str, line: int | None, text: str
+    ) -> None:
+        """And no line is named where it named none."""
+        reading = Reading((FILE,), (look(FILE, problem=("syntax", why, line)),))
+        reason = not_run(SETTINGS, reading)[FILE].reason
+        assert reason is not None
+        assert reason.text.startswith(text)
+
     def test_a_file_that_ended_the_look_is_broken_whatever_was_seen_of_it(self) -> None:
         """A part of its imports may be missing."""
         found = judged(look(FILE), ends={FILE: End.CRASH, "test_b.py": End.TIMEOUT})
