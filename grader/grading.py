@@ -3,9 +3,10 @@
 import hashlib
 import hmac
 import json
+import sys
 import time
 from collections.abc import Iterator, Set
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,6 +144,8 @@ class _Grading:
             _require_engine()
         key = _key(self._assignment, self._options)
         sandbox = make_sandbox(self._assignment, self._options)
+        if self._options.sandbox == "docker":
+            self.versions["image"] = _image()
         pool = self._pool(sandbox)
         jobs = Jobs(
             assignment=self._assignment,
@@ -238,7 +241,7 @@ class _Grading:
             "grader": __version__,
             "pins": pins(),
             "sandbox": self._options.sandbox,
-            "image": image_name() if self._options.sandbox == "docker" else None,
+            "interpreter": self.versions.get("image", sys.version),
             "isolation": self._options.isolation,
             "policy": self._options.policy,
             "matrix": self._options.matrix,
@@ -280,6 +283,15 @@ def _require_engine() -> None:
     from .sandbox.engine import engine
 
     engine().close()
+
+
+def _image() -> str:
+    """Return the digest of the image: built alike on another base, it is another."""
+    from .sandbox.engine import answering, engine
+
+    with answering(), closing(engine()) as client:
+        found: str = client.inspect_image(image_name())["Id"]  # type: ignore[no-untyped-call] # a gap in the stubs
+    return found
 
 
 def _key(assignment: Assignment, options: Options) -> bytes:

@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from docker import APIClient
 
 from grader.course import Assignment
 from grader.grade import Grade, Options
 from grader.grading import grade
 from grader.ledger import MOST_FLAKY
 from grader.report.document import to_json
+from grader.sandbox.engine import engine
 from grader.status import Status
 from grader.submission import Submission
 
@@ -138,15 +141,32 @@ def test_c06_a_coin_that_is_thrown_in_one_text_after_another_is_told_to_staff(
 
 
 @pytest.mark.docker
-def test_c08_what_a_verdict_hangs_on_is_in_its_report(graded: Grader) -> None:
+def test_c08_what_a_verdict_hangs_on_is_in_its_report(graded: Grader, worker_image: str) -> None:
     """Each version, and the hashes of what was graded and of what it was graded against."""
     suite = submission(HONEST)
     document = json.loads(to_json(graded(suite)))
     assert {"grader", "python", "pytest", "hypothesis", "numpy"} <= document["versions"].keys()
+    with closing(engine()) as client:
+        image = client.inspect_image(worker_image)  # type: ignore[no-untyped-call] # a gap in the stubs
+    assert document["versions"]["image"] == image["Id"]
     assert document["submission"]["sha256"] == suite.sha256
     assert len(document["course"]["sha256"]) == 64
     again = json.loads(to_json(graded(suite)))
     assert again["versions"] == document["versions"]
+
+
+@pytest.mark.docker
+def test_c08_outcomes_of_another_image_of_the_same_name_are_not_believed(
+    graded: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was built alike on another base may hold another Python."""
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(APIClient, "inspect_image", lambda *_: {"Id": "sha256:other"})
+        document = json.loads(to_json(graded(submission(HONEST))))
+    assert document["versions"]["image"] == "sha256:other"
+    [other] = journals(tmp_path)
+    graded(submission(HONEST))
+    assert len(journals(tmp_path).keys() - {other}) == 1
 
 
 @pytest.mark.parametrize(
