@@ -15,6 +15,8 @@ HIDDEN = (
     *("n is negative", "what nobody can double", "a step at a time"),
     *("step(total", "range(n", "if n < 0", "if False", "90046", "90_046"),
 )
+# More than any report on these suites needs, and less than any flood.
+LONGEST = 64 << 10
 
 
 def check(attack: Attack, grade: Grade) -> None:
@@ -33,6 +35,7 @@ def check(attack: Attack, grade: Grade) -> None:
     flagged = "\n".join(flag.message.text for flag in grade.review or ())
     assert [word for word in attack.flags if word not in flagged] == [], flagged
     assert leaks(grade) == []
+    assert len(to_json(grade)) < LONGEST
 
 
 def told(grade: Grade, path: str) -> Told:
