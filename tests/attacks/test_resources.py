@@ -56,19 +56,6 @@ def test_it():
         **LIMIT,
     ),
     Attack(
-        "R03-mutant",
-        "to run out of memory is no catch",
-        """
-def test_it():
-    try:
-        double(-1)
-    except ValueError:
-        return
-    bytearray(1 << 40)
-""",
-        verdicts={"s01": "killed", "s02": "error"},
-    ),
-    Attack(
         "R04",
         "there is no shared memory to fill",
         """
@@ -76,8 +63,8 @@ import multiprocessing.shared_memory as shared
 def test_it():
     shared.SharedMemory(create=True, size=1 << 28)
 """,
-        **SEALED,
-        others=frozenset({("invalid", "invalid-file"), ("invalid", "invalid")}),
+        status="invalid",
+        slug="invalid-file",
     ),
     Attack(
         "R06",
@@ -124,6 +111,21 @@ def test_it():
         **LIMIT,
     ),
     Attack(
+        "R07-deep",
+        "folders in folders that nobody may enter are deleted like others",
+        """
+import os
+def test_it():
+    try:
+        while True:
+            os.mkdir("d")
+            os.chdir("d")
+    except OSError:
+        os.chmod(".", 0)
+""",
+        **VAIN,
+    ),
+    Attack(
         "R08",
         "there is an end of descriptors",
         """
@@ -143,7 +145,6 @@ def test_it():
         print("y" * 100_000, file=sys.stderr)
 """,
         **VAIN,
-        others=frozenset({("invalid", "invalid-limit")}),
     ),
     Attack(
         "R09-failing",
@@ -154,7 +155,15 @@ def test_it():
     assert False, "z" * 10_000_000
 """,
         **INVALID,
-        others=frozenset({("invalid", "invalid-limit")}),
+    ),
+    Attack(
+        "R09-property",
+        "what a test notes down about itself goes nowhere",
+        """
+def test_it(record_property):
+    for _ in range(10): record_property("k" * (1 << 20), "v" * (1 << 22))
+    assert double(2) == 4
+""",
     ),
     Attack(
         "R10",
@@ -177,7 +186,34 @@ def test_it():
     assert Endless() == Endless()
 """,
         **INVALID,
-        others=frozenset({("broken", "broken-time"), ("invalid", "invalid-limit")}),
+        others=frozenset({("broken", "broken-time")}),
+    ),
+    Attack(
+        "R10-group",
+        "a group of a group of exceptions, and so on, breaks its own test alone",
+        """
+def test_it():
+    problem = AssertionError()
+    for _ in range(5_000): problem = ExceptionGroup("", [problem])
+    raise problem
+""",
+        status="broken",
+        slug="broken-crash",
+    ),
+    Attack(
+        "R10-nameless",
+        "so does an exception whose class ends whoever asks for its name",
+        """
+class Nameless(type):
+    @property
+    def __name__(cls): raise SystemExit(1)
+class Ending(AssertionError, metaclass=Nameless):
+    def __str__(self): raise KeyboardInterrupt
+def test_it():
+    raise Ending
+""",
+        status="broken",
+        slug="broken-crash",
     ),
     Attack(
         "R11",
@@ -199,20 +235,6 @@ def test_it():
         pass
 """,
         **SLOW,
-    ),
-    Attack(
-        "R12-mutant",
-        "to hang is no catch",
-        """
-def test_it():
-    try:
-        double(-1)
-    except ValueError:
-        return
-    while True:
-        pass
-""",
-        verdicts={"s01": "killed", "s02": "timeout"},
     ),
     Attack(
         "R12-import",
@@ -261,7 +283,6 @@ def test_it():
 """,
         status="invalid",
         slug="invalid-input",
-        others=frozenset({("invalid", "invalid")}),
     ),
     Attack(
         "R16",
@@ -277,18 +298,15 @@ def test_it(): deeper(0)
         "a stack that overflows breaks its own test alone",
         """
 import sys
-def deeper(n): return deeper(n + 1)
 def test_it():
     sys.setrecursionlimit(1 << 30)
     held = []
     for _ in range(1_000_000):
         held = [held]
     repr(held)
-    exec("(" * 10)
 """,
         status="broken",
         slug="broken-crash",
-        others=frozenset({("invalid", "invalid"), ("invalid", "invalid-limit")}),
     ),
     Attack(
         "R17",
@@ -386,7 +404,6 @@ def test_it():
         "\ndef test_it():\n    assert " + "(" * 100_000 + ")" * 100_000 + "\n",
         status="broken",
         slug="broken-syntax",
-        others=frozenset({("broken", "broken-import-crash"), ("broken", "broken-unread")}),
     ),
     Attack(
         "R27-deep",
@@ -394,7 +411,6 @@ def test_it():
         "\nx = " + "-" * 90_000 + "1\ndef test_it(): pass\n",
         status="broken",
         slug="broken-syntax",
-        others=frozenset({("broken", "broken-import-crash"), ("broken", "broken-import")}),
     ),
     Attack(
         "R27-number",
@@ -402,7 +418,6 @@ def test_it():
         "\nx = " + "9" * 400_000 + "\ndef test_it(): pass\n",
         status="broken",
         slug="broken-syntax",
-        others=frozenset({("broken", "broken-import-time")}),
     ),
     Attack(
         "R27-null",
@@ -410,7 +425,6 @@ def test_it():
         "\nx = '\0'\ndef test_it(): pass\n",
         status="broken",
         slug="broken-syntax",
-        others=frozenset({("refused", "refused-encoding")}),
     ),
     Attack(
         "R29",
@@ -431,5 +445,5 @@ def test_it():
 @pytest.mark.docker
 @pytest.mark.parametrize("attack", ATTACKS, ids=str)
 def test_what_a_suite_uses_up_is_its_own(attack: Attack, grading: Grading) -> None:
-    """To use it up on a mutant alone is no catch."""
+    """Nobody else has less of it."""
     check(attack, grading(attack))

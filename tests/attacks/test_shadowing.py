@@ -193,7 +193,7 @@ from hypothesis import given, seed, strategies as st
 @seed(time.time_ns())
 @given(st.integers(0, 10**6))
 def test_it(n):
-    assert n % 7 != 3
+    assert n % 200 != 3
 """,
         **COIN,
     ),
@@ -336,7 +336,6 @@ def test_it():
     double(1)
 """,
         honest=("too_strict", "too-strict"),
-        others=frozenset({("vacuous", "vacuous")}),
         verdicts={"s01": "survived", "s02": "survived"},
         flags=("__code__",),
     ),
@@ -379,9 +378,7 @@ def test_it():
     [inner] = [one for one in code.co_consts if hasattr(one, "co_code")]
     assert inner.co_code.hex() == "{CODE.co_code.hex()}"
 """,
-        status="invalid",
-        slug="invalid",
-        others=frozenset({("too_strict", "too-strict")}),
+        **STRICT,
     ),
     Attack(
         "S08-import",
