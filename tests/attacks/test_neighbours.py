@@ -80,18 +80,6 @@ def test_it():
         **LOST,
     ),
     Attack(
-        "R09-parts",
-        "so does one of parts of a test",
-        """
-def test_it(subtests):
-    for n in range(10**6):
-        with subtests.test(msg=f"m{n}" * 50): assert double(2) == 5
-""",
-        status="broken",
-        slug="broken-garbled",
-        **LOST,
-    ),
-    Attack(
         "R10-endless",
         "an exception whose text never ends runs into the time limit",
         """
