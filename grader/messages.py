@@ -45,6 +45,7 @@ TEXTS: dict[str, str] = {
     " `openssl rand -hex 32`",
     "unstartable": "can't write {path}: {why}",
     "json-unwritable": "can't write {path}: {why}",
+    "report-kept": "{path} is left as it was: the report of an earlier grading",
     "reveal-refused": "--reveal {reveal} says more than {assignment} allows: at most {allowed}",
     "no-gold-suite": "{assignment} has no gold suite in this course to verify its mutants with",
     "internal": "this is a fault of grader, not yours: {what}; nothing is graded and no score"

@@ -16,7 +16,7 @@ from grader.report.matrix_csv import to_csv
 from grader.report.terminal import to_terminal
 from grader.submission import Submission
 
-from .exits import exit_of
+from .exits import Exit, exit_of
 from .files import require_writable, write
 from .options import Chosen, Place, ProgressBar, grading_options, repo_option
 from .output import as_typed, fault, show
@@ -124,19 +124,29 @@ def _finish(work: _Work, settings: Chosen, program: str) -> int:
             whose: Fault = "machine" if isinstance(problem, OSError) else "harness"
             found = work.ungraded(options, whose, fault(problem))
     try:
-        _write(settings, found)
+        kept = _write(settings, found)
     finally:
         why = found.why and found.why._replace(text=as_typed(found.why.text, program))
         show(to_terminal(replace(found, why=why)))
+    if kept:
+        show(kept.text)
     return exit_of(found)
 
 
-def _write(settings: Chosen, found: Grade) -> None:
-    """Write what was asked for; a table of who caught what is left as it is where there is none."""
-    if settings.json_path is not None:
-        write(settings.json_path, to_json(found))
+def _write(settings: Chosen, found: Grade) -> Message | None:
+    """Write what was asked for, and say what was left as it is.
+
+    A fault of ours takes the place of no earlier report, and nothing that of an earlier table.
+    """
     if settings.matrix_csv is not None and found.matrix is not None:
         write(settings.matrix_csv, to_csv(found.matrix))
+    path = settings.json_path
+    if path is None:
+        return None
+    if exit_of(found) is Exit.VOID and path.exists() and path.stat().st_size:
+        return message("report-kept", path=path)
+    write(path, to_json(found))
+    return None
 
 
 COMMANDS = (mutate_command, check_command)

@@ -234,3 +234,28 @@ def test_a_void_grading_costs_nothing_that_was_known(
     lines = journal.read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(set(lines))
     assert len(lines) in (len(counted), len(counted) - 1)
+
+
+def test_a_void_grading_leaves_an_earlier_report_as_it_was(
+    ready: Student, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No score takes the place of one; the exit code and a line tell that it is the earlier one."""
+    path = tmp_path / "grade.json"
+    assert ready.graded("mutate", "--json", path).code == 0
+    before = path.read_bytes()
+    monkeypatch.setattr(ProcessSandbox, "open", _raising(KeyError("spoiled")))
+    ran = ready.graded("mutate", "--json", path, "--no-cache")
+    assert ran.code == 5
+    assert path.read_bytes() == before
+    assert f"{path} is left as it was: the report of an earlier grading" in ran.out
+
+
+def test_a_void_grading_fills_an_empty_file(
+    ready: Student, tmp_path: Path, document: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as one that was made for it."""
+    path = tmp_path / "grade.json"
+    path.touch()
+    monkeypatch.setattr(ProcessSandbox, "open", _raising(KeyError("spoiled")))
+    assert ready.graded("mutate", "--json", path, "--no-cache").code == 5
+    assert document(path)["score"] is None
