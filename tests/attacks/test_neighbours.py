@@ -282,8 +282,14 @@ def test_an_honest_suite_that_is_graded_beside_them_is_graded_as_alone(
         return grade(assignment, suite, Options("docker", jobs=1, run_dir=tmp_path / name, seed=7))
 
     def honest(name: str) -> object:
-        document = json.loads(to_json(graded(name, f"{HEAD}def test_two(): assert double(2) == 4")))
+        found = graded(name, f"{HEAD}def test_two(): assert double(2) == 4")
+        document = json.loads(to_json(found))
         del document["seconds"]
+        # A run ends at the first catch, and what else was seen until then is chance.
+        for one in document["mutants"]:
+            one["killed_by"], one["witness"] = [], None
+        for one in document["tests"]:
+            one["kills"] = []
         return document
 
     alone = honest("alone")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from docker.errors import APIError
 
 from grader import image
 from grader.course import Limits
@@ -123,7 +124,9 @@ def _remove_ours() -> None:
         for one in client.containers(all=True, filters={"label": LABEL}):
             its = owner.read(one["Labels"][LABEL])
             if its is not None and its.process == os.getpid():
-                client.remove_container(one["Id"], force=True)
+                # The engine may have heard of it, and be about it still.
+                with contextlib.suppress(APIError):
+                    client.remove_container(one["Id"], force=True)
 
 
 @pytest.mark.parametrize(
